@@ -1,0 +1,172 @@
+#include "base/str.h"
+
+#include <ctype.h>
+
+int str_cmp(struct str a, struct str b)
+{
+    size_t n = a.n < b.n ? a.n : b.n;
+    int c = n ? memcmp(a.s, b.s, n) : 0;
+
+    if (c != 0)
+        return c;
+    return (a.n > b.n) - (a.n < b.n);
+}
+
+bool str_has_prefix(struct str s, struct str prefix)
+{
+    return s.n >= prefix.n && str_eq(str_first(s, prefix.n), prefix);
+}
+
+bool str_has_suffix(struct str s, struct str suffix)
+{
+    return s.n >= suffix.n && str_eq(str_skip(s, s.n - suffix.n), suffix);
+}
+
+ptrdiff_t str_find(struct str s, struct str needle)
+{
+    const char *at;
+
+    if (needle.n == 0)
+        return 0;
+    if (s.n < needle.n)
+        return -1;
+    at = memmem(s.s, s.n, needle.s, needle.n);
+    return at ? at - s.s : -1;
+}
+
+ptrdiff_t str_find_char(struct str s, char c)
+{
+    const char *at = s.n ? memchr(s.s, c, s.n) : NULL;
+
+    return at ? at - s.s : -1;
+}
+
+ptrdiff_t str_rfind_char(struct str s, char c)
+{
+    const char *at = s.n ? memrchr(s.s, c, s.n) : NULL;
+
+    return at ? at - s.s : -1;
+}
+
+bool str_contains(struct str s, struct str needle)
+{
+    return str_find(s, needle) >= 0;
+}
+
+struct str str_skip(struct str s, size_t n)
+{
+    if (n >= s.n)
+        return (struct str){s.n ? s.s + s.n : s.s, 0};
+    return (struct str){s.s + n, s.n - n};
+}
+
+struct str str_first(struct str s, size_t n)
+{
+    return (struct str){s.s, n < s.n ? n : s.n};
+}
+
+struct str str_trim(struct str s)
+{
+    while (s.n && isspace((unsigned char)s.s[0]))
+        s = str_skip(s, 1);
+    while (s.n && isspace((unsigned char)s.s[s.n - 1]))
+        s.n--;
+    return s;
+}
+
+bool str_split(struct str *rest, char sep, struct str *out)
+{
+    ptrdiff_t at;
+
+    if (!rest->s)
+        return false;
+    if (rest->n == 0) {
+        rest->s = NULL;
+        return false;
+    }
+    at = str_find_char(*rest, sep);
+    if (at < 0) {
+        *out = *rest;
+        *rest = (struct str){NULL, 0};
+        return true;
+    }
+    *out = str_first(*rest, (size_t)at);
+    *rest = str_skip(*rest, (size_t)at + 1);
+    return true;
+}
+
+bool str_next_line(struct str *rest, struct str *out)
+{
+    ptrdiff_t at;
+
+    if (rest->n == 0)
+        return false;
+    at = str_find_char(*rest, '\n');
+    *out = at < 0 ? *rest : str_first(*rest, (size_t)at);
+    *rest = str_skip(*rest, at < 0 ? rest->n : (size_t)at + 1);
+    if (out->n && out->s[out->n - 1] == '\r')
+        out->n--;
+    return true;
+}
+
+static int digit_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'z')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'Z')
+        return c - 'A' + 10;
+    return 99;
+}
+
+bool str_to_u64(struct str s, int base, uint64_t *out)
+{
+    uint64_t v = 0;
+
+    if (s.n == 0)
+        return false;
+    for (size_t i = 0; i < s.n; i++) {
+        int d = digit_value(s.s[i]);
+
+        if (d >= base || __builtin_mul_overflow(v, (uint64_t)base, &v) ||
+            __builtin_add_overflow(v, (uint64_t)d, &v))
+            return false;
+    }
+    *out = v;
+    return true;
+}
+
+bool str_to_i64(struct str s, int base, int64_t *out)
+{
+    bool negative = s.n && s.s[0] == '-';
+    uint64_t v;
+
+    if (s.n && (s.s[0] == '-' || s.s[0] == '+'))
+        s = str_skip(s, 1);
+    if (!str_to_u64(s, base, &v) || v > (uint64_t)INT64_MAX + negative)
+        return false;
+    *out = (int64_t)(negative ? 0 - v : v);
+    return true;
+}
+
+uint64_t str_hash(struct str s)
+{
+    const uint64_t mul = 0x9e3779b97f4a7c15u;
+    uint64_t h = s.n * mul;
+    uint64_t word;
+
+    while (s.n >= 8) {
+        memcpy(&word, s.s, 8);
+        h = (h ^ word) * mul;
+        h ^= h >> 32;
+        s = str_skip(s, 8);
+    }
+    if (s.n) {
+        word = 0;
+        memcpy(&word, s.s, s.n);
+        h = (h ^ word) * mul;
+        h ^= h >> 32;
+    }
+    return h * mul ^ h >> 29;
+}

@@ -1,0 +1,18 @@
+#ifndef PROFILE_ENCODE_H
+#define PROFILE_ENCODE_H
+
+#include "base/buf.h"
+#include "profile/profile.h"
+
+/*
+ * profile.proto bytes, the same for the same profile: string table in order
+ * of first use, fields in order of their numbers (google/pprof's encoder,
+ * byte for byte).
+ */
+void profile_encode(const struct profile *p, struct buf *out);
+
+/* The same, gzipped. */
+bool profile_encode_gzip(const struct profile *p, struct buf *out,
+                         struct error *err);
+
+#endif

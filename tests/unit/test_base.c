@@ -1,0 +1,77 @@
+#include "test.h"
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+TEST(split_gives_empty_pieces_between_separators)
+{
+    struct str rest = STR("a,,b"), piece;
+
+    EXPECT(str_split(&rest, ',', &piece));
+    EXPECT_STR(piece, "a");
+    EXPECT(str_split(&rest, ',', &piece));
+    EXPECT_STR(piece, "");
+    EXPECT(str_split(&rest, ',', &piece));
+    EXPECT_STR(piece, "b");
+    EXPECT(!str_split(&rest, ',', &piece));
+}
+
+TEST(numbers_are_whole_texts_in_range)
+{
+    int64_t i;
+    uint64_t u;
+
+    EXPECT(str_to_i64(STR("-9223372036854775808"), 10, &i) && i == INT64_MIN);
+    EXPECT(!str_to_i64(STR("9223372036854775808"), 10, &i));
+    EXPECT(str_to_u64(STR("ffffffffffffffff"), 16, &u) && u == UINT64_MAX);
+    EXPECT(!str_to_u64(STR("10000000000000000"), 16, &u));
+    EXPECT(!str_to_u64(STR(""), 10, &u));
+    EXPECT(!str_to_u64(STR("1 "), 10, &u));
+}
+
+TEST(vectors_grow_from_small_to_mapped_and_stay_zeroed)
+{
+    struct arena *a = arena_new();
+    VEC(uint64_t) v = {0};
+    bool zeroed = true, kept = true;
+
+    for (uint64_t i = 0; i < 200000; i++) {
+        uint64_t *slot = vec_push(a, &v);
+
+        zeroed &= *slot == 0;
+        *slot = i + 1;
+    }
+    for (uint64_t i = 0; i < v.n; i++)
+        kept &= v.v[i] == i + 1;
+    EXPECT(zeroed);
+    EXPECT(kept);
+    arena_free(a);
+}
+
+TEST(map_finds_every_record_after_growing)
+{
+    struct arena *a = arena_new();
+    struct map m;
+    uint32_t found = 0;
+
+    map_init(&m, a, 0);
+    for (uint32_t i = 0; i < 100000; i++) {
+        struct map_cursor c = map_find(&m, map_mix(0, i));
+
+        while (map_next(&m, &c))
+            ;
+        map_add(&m, &c, i);
+    }
+    for (uint32_t i = 0; i < 100000; i++) {
+        struct map_cursor c = map_find(&m, map_mix(0, i));
+
+        while (map_next(&m, &c))
+            found += c.record == i;
+    }
+    EXPECT(found == 100000);
+    arena_free(a);
+}
+
+TEST_MAIN
