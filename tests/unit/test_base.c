@@ -1,6 +1,7 @@
 #include "test.h"
 
 #include "base/arena.h"
+#include "base/i64.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"
@@ -72,6 +73,18 @@ TEST(map_finds_every_record_after_growing)
     }
     EXPECT(found == 100000);
     arena_free(a);
+}
+
+TEST(arithmetic_wraps_and_never_traps)
+{
+    EXPECT(i64_add(INT64_MAX, 1) == INT64_MIN);
+    EXPECT(i64_abs(INT64_MIN) == INT64_MIN);
+    EXPECT(i64_abs(-5) == 5);
+    EXPECT(i64_div(INT64_MIN, -1) == INT64_MIN);
+    EXPECT(i64_div(-7, 2) == -3);
+    EXPECT(i64_trunc(-1.9) == -1);
+    EXPECT(i64_trunc(1e30) == INT64_MIN);
+    EXPECT(i64_trunc(0.0 / 0.0) == INT64_MIN);
 }
 
 TEST_MAIN

@@ -1,0 +1,54 @@
+#include "base/utf8.h"
+
+/* The length of the valid code point at the start of s, or 1. */
+static size_t sequence(const unsigned char *s, size_t n)
+{
+    size_t len = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+    unsigned char low = 0x80, high = 0xbf;
+
+    if (s[0] < 0xc2 || s[0] > 0xf4 || n < len)
+        return 1;
+    /* No overlong forms, no surrogates, nothing above U+10FFFF. */
+    if (s[0] == 0xe0)
+        low = 0xa0;
+    if (s[0] == 0xed)
+        high = 0x9f;
+    if (s[0] == 0xf0)
+        low = 0x90;
+    if (s[0] == 0xf4)
+        high = 0x8f;
+    if (s[1] < low || s[1] > high)
+        return 1;
+    for (size_t i = 2; i < len; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 1;
+    return len;
+}
+
+size_t utf8_count(struct str s)
+{
+    const unsigned char *p = (const unsigned char *)s.s;
+    size_t count = 0;
+
+    for (size_t i = 0; i < s.n; count++)
+        i += p[i] < 0x80 ? 1 : sequence(p + i, s.n - i);
+    return count;
+}
+
+void buf_add_right(struct buf *b, struct str s, size_t width)
+{
+    size_t n = utf8_count(s);
+
+    if (n < width)
+        buf_add_pad(b, ' ', width - n);
+    buf_add(b, s);
+}
+
+void buf_add_left(struct buf *b, struct str s, size_t width)
+{
+    size_t n = utf8_count(s);
+
+    buf_add(b, s);
+    if (n < width)
+        buf_add_pad(b, ' ', width - n);
+}

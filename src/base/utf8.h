@@ -1,0 +1,15 @@
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
+
+#include "base/buf.h"
+#include "base/str.h"
+
+/* Code points in a text; a byte that is no part of one counts as one. */
+size_t utf8_count(struct str s);
+
+/* The text padded with spaces on the left (right) to `width` code points,
+ * as Go's %10s and %-10s do. */
+void buf_add_right(struct buf *b, struct str s, size_t width);
+void buf_add_left(struct buf *b, struct str s, size_t width);
+
+#endif

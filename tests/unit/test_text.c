@@ -1,0 +1,73 @@
+#include "test.h"
+
+#include "base/path.h"
+#include "base/utf8.h"
+
+static bool cleans_to(const char *path, const char *want)
+{
+    struct arena *a = arena_new();
+    bool same = str_eq(path_clean(a, str_from(path)), str_from(want));
+
+    arena_free(a);
+    return same;
+}
+
+TEST(base_is_the_last_element)
+{
+    EXPECT_STR(path_base(STR("")), ".");
+    EXPECT_STR(path_base(STR("///")), "/");
+    EXPECT_STR(path_base(STR("/a/b//")), "b");
+    EXPECT_STR(path_base(STR("x")), "x");
+}
+
+TEST(clean_takes_out_what_changes_nothing)
+{
+    EXPECT(cleans_to("", "."));
+    EXPECT(cleans_to("/", "/"));
+    EXPECT(cleans_to("//a///b/", "/a/b"));
+    EXPECT(cleans_to("./a/./b", "a/b"));
+    EXPECT(cleans_to("a/../..", ".."));
+    EXPECT(cleans_to("../../x/..", "../.."));
+    EXPECT(cleans_to("/../a", "/a"));
+    EXPECT(cleans_to("a/b/../c", "a/c"));
+    EXPECT(cleans_to("a/..", "."));
+    EXPECT(cleans_to("...", "..."));
+}
+
+TEST(dir_is_everything_before_the_last_element)
+{
+    struct arena *a = arena_new();
+
+    EXPECT_STR(path_dir(a, STR("a/b/c")), "a/b");
+    EXPECT_STR(path_dir(a, STR("/a")), "/");
+    EXPECT_STR(path_dir(a, STR("a")), ".");
+    EXPECT_STR(path_dir(a, STR("")), ".");
+    EXPECT_STR(path_dir(a, STR("a/")), "a");
+    arena_free(a);
+}
+
+TEST(width_counts_code_points_and_stray_bytes)
+{
+    EXPECT(utf8_count(STR("abc")) == 3);
+    EXPECT(utf8_count(STR("µs")) == 2);
+    EXPECT(utf8_count(STR("\xf0\x9f\x98\x80")) == 1);
+    EXPECT(utf8_count(STR("\xff\xfe")) == 2);
+    EXPECT(utf8_count(STR("\xed\xa0\x80")) == 3); /* a surrogate */
+    EXPECT(utf8_count(STR("\xc0\x80")) == 2);     /* overlong */
+    EXPECT(utf8_count(STR("\xe2\x82")) == 2);     /* cut off */
+}
+
+TEST(padding_goes_by_code_points)
+{
+    struct buf b = BUF_INIT(BUF_NO_LIMIT);
+
+    buf_add_right(&b, STR("µs"), 4);
+    buf_add_char(&b, '|');
+    buf_add_left(&b, STR("µs"), 4);
+    buf_add_char(&b, '|');
+    buf_add_right(&b, STR("longer"), 4);
+    EXPECT_STR(buf_str(&b), "  µs|µs  |longer");
+    buf_release(&b);
+}
+
+TEST_MAIN
