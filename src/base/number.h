@@ -26,4 +26,14 @@ void buf_add_hex(struct buf *b, uint64_t value); /* "0x1f"; zero is "0x0" */
 /* Padded with spaces on the left to `width` bytes: "%*ld". */
 void buf_add_i64_right(struct buf *b, int64_t value, size_t width);
 
+/*
+ * Toward zero.  What does not fit (NaN, infinities, beyond 64 bits) becomes
+ * INT64_MIN: C leaves it undefined, and this is what Go programs on x86-64
+ * get and print.
+ */
+static inline int64_t number_trunc(double value)
+{
+    return value >= -0x1p63 && value < 0x1p63 ? (int64_t)value : INT64_MIN;
+}
+
 #endif

@@ -39,6 +39,16 @@ TEST(right_aligned_integers_are_padded_but_never_cut)
     buf_release(&b);
 }
 
+TEST(truncation_gives_the_smallest_integer_for_what_does_not_fit)
+{
+    EXPECT(number_trunc(2.9) == 2);
+    EXPECT(number_trunc(-2.9) == -2);
+    EXPECT(number_trunc(-0x1p63) == INT64_MIN);
+    EXPECT(number_trunc(0x1p63) == INT64_MIN);
+    EXPECT(number_trunc(-1e300) == INT64_MIN);
+    EXPECT(number_trunc((double)NAN) == INT64_MIN);
+}
+
 TEST(durations_use_the_units_of_their_size)
 {
     EXPECT_FORMAT(goformat_duration, 0, "0s");

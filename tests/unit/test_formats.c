@@ -1,0 +1,209 @@
+#include "test.h"
+
+#include <stdlib.h>
+
+#include "report/context.h"
+
+/*
+ * Formats that print a profile as it is, on a profile made here:
+ *
+ *     main (main.c:10) ── work (work.c:20) ── [inlined: add (add.h:3)]
+ */
+static uint32_t add_function(struct profile *p, const char *name,
+                             const char *system_name, const char *file)
+{
+    struct function *f = vec_push(p->arena, &p->functions);
+
+    f->id = p->functions.n;
+    f->name = profile_intern(p, str_from(name));
+    f->system_name = profile_intern(p, str_from(system_name));
+    f->filename = profile_intern(p, str_from(file));
+    f->start_line = (int64_t)f->id;
+    return (uint32_t)p->functions.n - 1;
+}
+
+static void add_line(struct profile *p, uint32_t function, int64_t line)
+{
+    struct line *l = vec_push(p->arena, &p->lines);
+
+    *l = (struct line){.function = function, .line = line, .column = 7};
+    p->locations.v[p->locations.n - 1].n_lines++;
+}
+
+static void add_location(struct profile *p, uint64_t id, uint32_t mapping)
+{
+    struct location *l = vec_push(p->arena, &p->locations);
+
+    *l = (struct location){.id = id,
+                           .address = id * 16,
+                           .mapping = mapping,
+                           .line_start = (uint32_t)p->lines.n};
+}
+
+static struct profile *small_profile(void)
+{
+    struct profile *p = profile_new();
+    uint32_t main_f = add_function(p, "main", "main", "main.c");
+    uint32_t work_f = add_function(p, "work", "_Zwork", "work.c");
+    uint32_t add_f = add_function(p, "add", "add", "add.h");
+    struct mapping *m = vec_push(p->arena, &p->mappings);
+
+    *m = (struct mapping){.id = 4,
+                          .start = 0x1000,
+                          .limit = 0x2000,
+                          .file = profile_intern(p, STR("/bin/prog")),
+                          .has_functions = true,
+                          .has_inline_frames = true};
+    *vec_push(p->arena, &p->types) = (struct value_type){
+        profile_intern(p, STR("samples")), profile_intern(p, STR("count"))};
+    *vec_push(p->arena, &p->types) = (struct value_type){
+        profile_intern(p, STR("cpu")), profile_intern(p, STR("nanoseconds"))};
+    add_location(p, 1, 0);
+    add_line(p, main_f, 10);
+    add_location(p, 22, 0);
+    add_line(p, add_f, 3);
+    add_line(p, work_f, 20);
+    add_location(p, 333, NO_INDEX);
+    p->locations.v[2].is_folded = true;
+    return p;
+}
+
+static void end_sample(struct sample_builder *b, int64_t count, int64_t cpu)
+{
+    sample_builder_end(b, (int64_t[]){count, cpu});
+}
+
+static void string_label(struct sample_builder *b, const char *key,
+                         const char *value)
+{
+    struct profile *p = b->profile;
+
+    sample_builder_label(
+        b, (struct label){.key = profile_intern(p, str_from(key)),
+                          .str = profile_intern(p, str_from(value)),
+                          .kind = LABEL_STRING});
+}
+
+static void number_label(struct sample_builder *b, const char *key, int64_t num,
+                         const char *unit)
+{
+    struct profile *p = b->profile;
+
+    sample_builder_label(
+        b, (struct label){.key = profile_intern(p, str_from(key)),
+                          .str = profile_intern(p, str_from(unit)),
+                          .num = num,
+                          .kind = *unit ? LABEL_MEASURE : LABEL_NUMBER});
+}
+
+typedef bool format_function(struct report *, struct buf *, struct error *);
+
+static void expect_output(format_function *format, struct profile *p,
+                          const char *want)
+{
+    struct report r = {.arena = arena_new(), .profile = p};
+    struct buf out = BUF_INIT(BUF_NO_LIMIT);
+    struct error err = {{0}};
+
+    EXPECT(format(&r, &out, &err));
+    EXPECT_STR(buf_str(&out), want);
+    buf_release(&out);
+    arena_free(r.arena);
+}
+
+TEST(raw_shows_samples_locations_and_mappings)
+{
+    struct profile *p = small_profile();
+    struct sample_builder b;
+
+    sample_builder_init(&b, p);
+    sample_builder_frame(&b, 1);
+    sample_builder_frame(&b, 0);
+    end_sample(&b, 1, 10000000);
+    sample_builder_frame(&b, 2);
+    end_sample(&b, -1, 12345678901);
+    p->default_type = profile_find_string(p, STR("cpu"));
+    expect_output(format_raw, p,
+                  "PeriodType:  \n"
+                  "Period: 0\n"
+                  "Samples:\n"
+                  "samples/count cpu/nanoseconds[dflt]\n"
+                  "          1   10000000: 22 1 \n"
+                  "         -1 12345678901: 333 \n"
+                  "Locations\n"
+                  "     1: 0x10 M=4 main main.c:10:7 s=1\n"
+                  "    22: 0x160 M=4 add add.h:3:7 s=3\n"
+                  "             work work.c:20:7 s=2(_Zwork)\n"
+                  "   333: 0x14d0 [F] \n"
+                  "Mappings\n"
+                  "4: 0x1000/0x2000/0x0 /bin/prog  [FN][IN]\n");
+    profile_free(p);
+}
+
+TEST(raw_sorts_labels_as_they_are_printed)
+{
+    struct profile *p = small_profile();
+    struct sample_builder b;
+
+    p->locations.n = p->mappings.n = 0;
+    sample_builder_init(&b, p);
+    /* As keys "a" < "a b"; printed, "a b:" < "a:". */
+    string_label(&b, "a", "x");
+    string_label(&b, "a", "y");
+    string_label(&b, "a b", "z");
+    number_label(&b, "bytes", 1, "kb");
+    number_label(&b, "bytes", 2, "mb");
+    number_label(&b, "plain", 3, "");
+    number_label(&b, "plain", -4, "");
+    end_sample(&b, 1, 1);
+    expect_output(format_raw, p,
+                  "PeriodType:  \n"
+                  "Period: 0\n"
+                  "Samples:\n"
+                  "samples/count cpu/nanoseconds\n"
+                  "          1          1: \n"
+                  "                a b:[z] a:[x y]\n"
+                  "                bytes:[1 kb 2 mb] plain:[3 -4]\n"
+                  "Locations\n"
+                  "Mappings\n");
+    profile_free(p);
+}
+
+TEST(raw_shows_what_the_header_holds)
+{
+    struct profile *p = small_profile();
+
+    setenv("TZ", "UTC", 1);
+    p->locations.n = p->mappings.n = 0;
+    p->types.n = 1;
+    *vec_push(p->arena, &p->comments) = profile_intern(p, STR("#hidden"));
+    p->doc_url = profile_intern(p, STR("https://doc"));
+    p->period_type = p->types.v[0];
+    p->period = 100;
+    p->time_ns = 1500000000000000001;
+    p->duration_ns = 3661500000000;
+    expect_output(format_raw, p,
+                  "Comment: #hidden\n"
+                  "Doc: https://doc\n"
+                  "PeriodType: samples count\n"
+                  "Period: 100\n"
+                  "Time: 2017-07-14 02:40:00.000000001 +0000 UTC\n"
+                  "Duration: 1h1m\n"
+                  "Samples:\n"
+                  "samples/count\n"
+                  "Locations\n"
+                  "Mappings\n");
+    profile_free(p);
+}
+
+TEST(comments_are_a_line_each_hidden_ones_too)
+{
+    struct profile *p = small_profile();
+
+    *vec_push(p->arena, &p->comments) = profile_intern(p, STR("first"));
+    *vec_push(p->arena, &p->comments) = profile_intern(p, STR("#second"));
+    expect_output(format_comments, p, "first\n#second\n");
+    profile_free(p);
+}
+
+TEST_MAIN
