@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Runs the fuzz targets with libFuzzer and prints TAP, a case a target.
+
+usage: tests/fuzz/campaign.py [--seconds N | --total N] [TARGET ...]
+
+--seconds is CPU time for each target, --total wall-clock time for all of them
+together.  What is learned is kept in build-fuzz/corpus, findings in
+build-fuzz/findings; the seeds in tests/fuzz/corpus are only read.
+"""
+import argparse
+import glob
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
+BUILD = os.path.join(ROOT, 'build-fuzz')
+SETUP = ['meson', 'setup', '-Dwerror=true', '-Dfuzzing=true',
+         '-Db_sanitize=address,undefined', '-Db_lundef=false',
+         '-Doptimization=1', BUILD]
+
+
+def check(command, **more):
+    ran = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT, text=True, **more)
+    if ran.returncode != 0:
+        print(ran.stdout)
+        sys.exit('%s failed' % command[0])
+
+
+def build():
+    if not os.path.exists(os.path.join(BUILD, 'build.ninja')):
+        check(SETUP, env={**os.environ, 'CC': 'clang', 'CXX': 'clang++'})
+    check(['ninja', '-C', BUILD])
+
+
+def fuzz(name, seconds):
+    """One target; (ended without a finding?, what was seen)."""
+    learned = os.path.join(BUILD, 'corpus', name)
+    findings = os.path.join(BUILD, 'findings', name)
+    seeds = os.path.join(ROOT, 'tests', 'fuzz', 'corpus', name)
+    os.makedirs(learned, exist_ok=True)
+    os.makedirs(findings, exist_ok=True)
+    command = [os.path.join(BUILD, 'tests', 'fuzz', 'fuzz-' + name),
+               '-max_total_time=%d' % seconds, '-timeout=20',
+               '-rss_limit_mb=2048', '-print_final_stats=1', '-verbosity=0',
+               '-artifact_prefix=' + findings + '/', learned]
+    if os.path.isdir(seeds):
+        command.append(seeds)
+    ran = subprocess.run(command, stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT, text=True, errors='replace')
+    runs = re.search(r'number_of_executed_units: *(\d+)', ran.stdout)
+    return ran.returncode == 0, '%s: %s runs in %d s' % (
+        name, runs.group(1) if runs else '?', seconds), ran.stdout
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--seconds', type=int, default=600)
+    parser.add_argument('--total', type=int)
+    parser.add_argument('targets', nargs='*')
+    arguments = parser.parse_args()
+
+    build()
+    programs = glob.glob(os.path.join(BUILD, 'tests', 'fuzz', 'fuzz-*'))
+    targets = arguments.targets or sorted(
+        os.path.basename(path)[len('fuzz-'):] for path in programs
+        if os.access(path, os.X_OK) and not os.path.isdir(path))
+    jobs = os.cpu_count() or 1
+    seconds = arguments.seconds
+    if arguments.total and targets:
+        seconds = max(1, arguments.total * jobs // max(jobs, len(targets)))
+
+    failed = False
+    with ThreadPoolExecutor(jobs) as pool:
+        results = pool.map(lambda name: fuzz(name, seconds), targets)
+        for i, (fine, seen, output) in enumerate(results):
+            if not fine:
+                failed = True
+                print('\n'.join('# ' + line
+                                for line in output.splitlines()[-40:]))
+            print('%s %d - %s' % ('ok' if fine else 'not ok', i + 1, seen),
+                  flush=True)
+    print('1..%d' % len(targets))
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Builds and runs every suite, one line each, details only for failures.
+
+usage: tests/run.py [SUITE ...]     (names as printed on the left)
+
+The last line is "N passed, N failed, N skipped": the sum over the single
+cases of all suites.  The exit code is 0 when none failed.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ASAN = ['-Db_sanitize=address,undefined', '-Db_lundef=false']
+FUZZ_SECONDS = 60
+
+# (name, build directory, Meson suite or command, environment)
+SUITES = [
+    ('lint', 'build', 'lint', {}),
+    ('unit', 'build', 'unit', {}),
+    ('replay', 'build', 'fuzz', {}),
+    ('golden', 'build', 'golden', {}),
+    ('end-to-end', 'build', 'e2e', {}),
+    ('asan unit', 'build-asan', 'unit', {}),
+    ('asan replay', 'build-asan', 'fuzz', {}),
+    ('asan golden', 'build-asan', 'golden', {'GOLDEN_EVERY': '8'}),
+    ('fuzz', None, ['tests/fuzz/campaign.py', '--total', str(FUZZ_SECONDS)],
+     {}),
+]
+SETUP = {
+    'build': [],
+    'build-asan': ASAN,
+}
+
+CASE = re.compile(r'^(not )?ok\b[ \d]*-? ?(.*)$')
+
+
+def paint(code, text):
+    if not sys.stdout.isatty() or os.environ.get('NO_COLOR'):
+        return text
+    return '\033[%sm%s\033[0m' % (code, text)
+
+
+class Tally:
+    """Cases of one suite: how many passed and were skipped, which failed."""
+
+    def __init__(self):
+        self.passed = 0
+        self.skipped = 0
+        self.failures = []  # (name, what was said about it)
+
+    def add_tap(self, output):
+        said = []
+        for line in output.splitlines():
+            case = CASE.match(line)
+            if not case:
+                said.append(line)
+                continue
+            if case.group(1):
+                self.failures.append((case.group(2), '\n'.join(said)))
+            elif re.search(r'# *skip', case.group(2), re.I):
+                self.skipped += 1
+            else:
+                self.passed += 1
+            said = []
+
+    def add_program(self, name, output, ended_well, errors=''):
+        """A program must end well besides printing its cases."""
+        before = len(self.failures)
+        self.add_tap(output)
+        if not ended_well and len(self.failures) == before:
+            tail = (output + errors).splitlines()[-40:]
+            self.failures.append((name + ' did not end well',
+                                  '\n'.join(tail)))
+
+
+def build(directory):
+    """Configures when needed and builds; None, or what went wrong."""
+    if not os.path.exists(os.path.join(ROOT, directory, 'build.ninja')):
+        setup = subprocess.run(
+            ['meson', 'setup', '-Dwerror=true', *SETUP[directory], directory],
+            cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True)
+        if setup.returncode != 0:
+            return setup.stdout
+    made = subprocess.run(['ninja', '-C', directory], cwd=ROOT,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True)
+    return None if made.returncode == 0 else made.stdout
+
+
+def run_meson_suite(directory, suite, env):
+    """Runs a suite with `meson test` and reads its log."""
+    tally = Tally()
+    log = 'testlog-' + suite
+    path = os.path.join(ROOT, directory, 'meson-logs', log + '.json')
+    if os.path.exists(path):
+        os.unlink(path)
+    ran = subprocess.run(
+        ['meson', 'test', '-C', directory, '--suite', suite, '--no-rebuild',
+         '--logbase', log], cwd=ROOT, env={**os.environ, **env},
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if not os.path.exists(path):
+        if 'No suitable tests' not in ran.stdout:
+            tally.failures.append((suite, ran.stdout))
+        return tally
+    with open(path, encoding='utf-8', errors='replace') as lines:
+        for line in lines:
+            test = json.loads(line)
+            tally.add_program(test['name'], test.get('stdout', ''),
+                              test['result'] in ('OK', 'SKIP'),
+                              test.get('stderr', ''))
+    return tally
+
+
+def run_command(command, env):
+    tally = Tally()
+    ran = subprocess.run([sys.executable, *command], cwd=ROOT,
+                         env={**os.environ, **env}, text=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    tally.add_program(command[0], ran.stdout, ran.returncode == 0)
+    return tally
+
+
+def show(name, tally, seconds):
+    counts = ['%d passed' % tally.passed]
+    if tally.failures:
+        counts.append(paint('31', '%d failed' % len(tally.failures)))
+    if tally.skipped:
+        counts.append(paint('33', '%d skipped' % tally.skipped))
+    print('%-14s %6.1f s   %s' % (name, seconds, ', '.join(counts)))
+    for case, said in tally.failures[:20]:
+        print(paint('31', '  not ok: ') + case)
+        for line in said.splitlines()[-25:]:
+            print('      ' + line)
+    if len(tally.failures) > 20:
+        print('  ... and %d more' % (len(tally.failures) - 20))
+    sys.stdout.flush()
+
+
+def main():
+    names = [suite[0] for suite in SUITES]
+    wanted = sys.argv[1:] or names
+    unknown = [name for name in wanted if name not in names]
+    if unknown:
+        sys.exit('no suite %s; there are: %s' % (unknown[0], ', '.join(names)))
+
+    total = Tally()
+    built = {}
+    for name, directory, what, env in SUITES:
+        if name not in wanted:
+            continue
+        if directory and directory not in built:
+            start = time.time()
+            built[directory] = build(directory)
+            tally = Tally()
+            if built[directory]:
+                tally.failures.append((directory, built[directory]))
+            else:
+                tally.passed = 1
+            show(directory, tally, time.time() - start)
+            total.passed += tally.passed
+            total.failures += tally.failures
+        if directory and built[directory]:
+            continue
+        start = time.time()
+        tally = (run_meson_suite(directory, what, env) if directory
+                 else run_command(what, env))
+        show(name, tally, time.time() - start)
+        total.passed += tally.passed
+        total.skipped += tally.skipped
+        total.failures += tally.failures
+
+    print('%d passed, %d failed, %d skipped'
+          % (total.passed, len(total.failures), total.skipped))
+    sys.exit(1 if total.failures else 0)
+
+
+if __name__ == '__main__':
+    main()
