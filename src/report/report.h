@@ -70,7 +70,7 @@ bool report_describe(const struct profile *p,
                      struct error *err);
 
 /* The index of the value that sample_index selects ("" is the default). */
-bool report_sample_index(const struct profile *p, struct str name,
-                         size_t *out, struct error *err);
+bool report_sample_index(const struct profile *p, struct str name, size_t *out,
+                         struct error *err);
 
 #endif

@@ -16,7 +16,7 @@ def main():
         ['clang-format', '--dry-run', '-Werror', '--ferror-limit=3',
          *tree.files('.c', '.h', '.cc')], cwd=tree.ROOT, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    wrong = sorted({line.split(': ')[0] for line in ran.stdout.splitlines()
+    wrong = sorted({line.split(':')[0] for line in ran.stdout.splitlines()
                     if ': error: ' in line})
     tap.case(name, wrong or ([ran.stdout] if ran.returncode else []))
     tap.end()
