@@ -40,6 +40,9 @@ static inline int64_t report_divisor(const struct report *r, size_t sample)
                           : 0;
 }
 
+/* The value as divide_by makes it. */
+int64_t report_divided(const struct report *r, int64_t value);
+
 /* Appends a value in the output unit ("1.10s"), and a share of the total. */
 void report_add_value(const struct report *r, struct buf *out, int64_t value);
 void report_add_percent(const struct report *r, struct buf *out,
