@@ -39,10 +39,10 @@ static bool test_failed;
     static void test_##id(void)
 
 #define EXPECT(condition)                                                      \
-    ((condition) ? (void)0                                                     \
-                 : (void)(test_failed = true,                                  \
-                          printf("# %s:%d: not so: %s\n", __FILE__, __LINE__,  \
-                                 #condition)))
+    ((condition)                                                               \
+         ? (void)0                                                             \
+         : (void)(test_failed = true, printf("# %s:%d: not so: %s\n",          \
+                                             __FILE__, __LINE__, #condition)))
 
 #define EXPECT_STR(got, want)                                                  \
     test_expect_str(__FILE__, __LINE__, (got), str_from(want))

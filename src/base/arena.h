@@ -35,8 +35,8 @@ void *arena_grow(struct arena *a, void *old, size_t old_n, size_t new_n);
  * one shares its block with others and stays. */
 void arena_release(struct arena *a, void *p, size_t n);
 
-struct str arena_str(struct arena *a, struct str s);    /* a copy */
-char *arena_cstr(struct arena *a, struct str s);        /* with a NUL */
+struct str arena_str(struct arena *a, struct str s); /* a copy */
+char *arena_cstr(struct arena *a, struct str s);     /* with a NUL */
 char *arena_printf(struct arena *a, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -39,9 +39,8 @@ bool error_set_os(struct error *err, const char *op, const char *path,
     /* Go writes every reason in lower case unless it starts with an
      * abbreviation, as "RPC …" and ".lib …" do. */
     snprintf(err->text, sizeof(err->text), "%s %s: %c%s", op, path,
-             islower((unsigned char)words[1])
-                 ? tolower((unsigned char)words[0])
-                 : words[0],
+             islower((unsigned char)words[1]) ? tolower((unsigned char)words[0])
+                                              : words[0],
              words + 1);
     return false;
 }

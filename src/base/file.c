@@ -9,8 +9,7 @@
 
 #define READ_STEP ((size_t)256 << 10)
 
-bool file_read_fd(int fd, const char *name, struct buf *out,
-                  struct error *err)
+bool file_read_fd(int fd, const char *name, struct buf *out, struct error *err)
 {
     struct stat st;
     size_t step = READ_STEP;

@@ -12,8 +12,7 @@
 
 /* Appends all of it to `out`, whose max is the limit. */
 bool file_read(const char *path, struct buf *out, struct error *err);
-bool file_read_fd(int fd, const char *name, struct buf *out,
-                  struct error *err);
+bool file_read_fd(int fd, const char *name, struct buf *out, struct error *err);
 
 /*
  * Writes the file whole or not at all: into a temporary file beside it, then

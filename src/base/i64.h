@@ -36,11 +36,4 @@ static inline int64_t i64_div(int64_t a, int64_t b)
     return b == -1 ? i64_sub(0, a) : a / b;
 }
 
-/* Toward zero; what does not fit (and NaN) becomes the most negative number,
- * on every machine. */
-static inline int64_t i64_trunc(double d)
-{
-    return d >= -0x1p63 && d < 0x1p63 ? (int64_t)d : INT64_MIN;
-}
-
 #endif

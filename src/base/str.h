@@ -16,8 +16,11 @@ struct str {
 };
 
 /* STR("literal"), and STR_INIT for static tables. */
-#define STR(lit)      ((struct str){"" lit, sizeof(lit) - 1})
-#define STR_INIT(lit) {"" lit, sizeof(lit) - 1}
+#define STR(lit) ((struct str){"" lit, sizeof(lit) - 1})
+#define STR_INIT(lit)                                                          \
+    {                                                                          \
+        "" lit, sizeof(lit) - 1                                                \
+    }
 
 /* printf("%" STR_FMT, STR_ARG(s)) */
 #define STR_FMT    ".*s"

@@ -52,3 +52,14 @@ void buf_add_left(struct buf *b, struct str s, size_t width)
     if (n < width)
         buf_add_pad(b, ' ', width - n);
 }
+
+void buf_align_right(struct buf *b, size_t start, size_t width)
+{
+    size_t n = utf8_count(str_of(b->data + start, b->len - start));
+
+    if (n >= width || !buf_reserve(b, width - n))
+        return;
+    memmove(b->data + start + (width - n), b->data + start, b->len - start);
+    memset(b->data + start, ' ', width - n);
+    b->len += width - n;
+}

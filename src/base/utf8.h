@@ -12,4 +12,7 @@ size_t utf8_count(struct str s);
 void buf_add_right(struct buf *b, struct str s, size_t width);
 void buf_add_left(struct buf *b, struct str s, size_t width);
 
+/* The same for what was appended since the buffer was `start` bytes long. */
+void buf_align_right(struct buf *b, size_t start, size_t width);
+
 #endif

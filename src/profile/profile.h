@@ -92,11 +92,11 @@ struct profile {
     VEC(struct value_type) types;
 
     size_t n_samples;
-    uint32_t *stack;       /* location indices of all samples */
-    size_t *loc_start;     /* n_samples + 1 */
-    int64_t *values;       /* n_samples * types.n */
-    struct label *labels;  /* of all samples */
-    size_t *label_start;   /* n_samples + 1 */
+    uint32_t *stack;      /* location indices of all samples */
+    size_t *loc_start;    /* n_samples + 1 */
+    int64_t *values;      /* n_samples * types.n */
+    struct label *labels; /* of all samples */
+    size_t *label_start;  /* n_samples + 1 */
 
     VEC(struct mapping) mappings;
     VEC(struct location) locations;

@@ -12,19 +12,19 @@
  * functions; nobody outside src/report includes this.
  */
 struct report {
-    struct arena *arena;    /* for the report's own things */
+    struct arena *arena; /* for the report's own things */
     struct profile *profile;
     const struct report_request *request;
     struct report_config config; /* after the command's overrides */
 
-    size_t value_index;        /* which value of a sample is shown */
-    struct str sample_type;    /* its type, "mean_…" with -mean */
+    size_t value_index;     /* which value of a sample is shown */
+    struct str sample_type; /* its type, "mean_…" with -mean */
     struct str sample_unit;
-    struct str output_unit;    /* config.unit, or the common unit chosen */
+    struct str output_unit; /* config.unit, or the common unit chosen */
     int64_t total;
-    struct str title;          /* base name of the main binary */
+    struct str title; /* base name of the main binary */
     struct label_units label_units;
-    struct regex *argument;    /* compiled request->argument, or NULL */
+    struct regex *argument; /* compiled request->argument, or NULL */
     struct buf *warnings;
 };
 
@@ -39,6 +39,9 @@ static inline int64_t report_divisor(const struct report *r, size_t sample)
     return r->config.mean ? r->profile->values[sample * r->profile->types.n]
                           : 0;
 }
+
+/* The value as divide_by makes it. */
+int64_t report_divided(const struct report *r, int64_t value);
 
 /* Appends a value in the output unit ("1.10s"), and a share of the total. */
 void report_add_value(const struct report *r, struct buf *out, int64_t value);

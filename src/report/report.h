@@ -69,8 +69,13 @@ bool report_describe(const struct profile *p,
                      const struct report_config *config, struct buf *out,
                      struct error *err);
 
+/* The sum of the selected value (what the reports call total). */
+bool report_selected_total(const struct profile *p,
+                           const struct report_config *config, int64_t *out,
+                           struct error *err);
+
 /* The index of the value that sample_index selects ("" is the default). */
-bool report_sample_index(const struct profile *p, struct str name,
-                         size_t *out, struct error *err);
+bool report_sample_index(const struct profile *p, struct str name, size_t *out,
+                         struct error *err);
 
 #endif

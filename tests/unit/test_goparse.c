@@ -68,8 +68,8 @@ TEST(floats_allow_underscores_between_digits_only)
 
 TEST(what_is_no_float_is_refused)
 {
-    static const char *const bad[] = {"",    " 1",  "1e",  "+nan", "0x1.8",
-                                      "0b1", "0x",  ".",   "1e5.", "infi",
+    static const char *const bad[] = {"",    " 1",   "1e",  "+nan", "0x1.8",
+                                      "0b1", "0x",   ".",   "1e5.", "infi",
                                       "1x",  "0x1p", "1e+", "--1",  "1 "};
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)

@@ -65,7 +65,8 @@ TEST(texts_are_read_as_code_points)
 TEST(a_byte_that_is_no_utf8_is_one_replacement_character)
 {
     EXPECT(matches("^.$", STR("\xff")));
-    EXPECT(matches("^a[^b]c$", STR("a\x80" "c")));
+    EXPECT(matches("^a[^b]c$", STR("a\x80"
+                                   "c")));
     EXPECT(matches("^\\x{FFFD}{3}$", STR("\xed\xa0\x80"))); /* a surrogate */
     EXPECT(matches("^..x$", STR("\xe2\x82x")));             /* cut short */
     EXPECT(!matches("^.$", STR("\xc0\x80")));               /* overlong */
@@ -77,8 +78,13 @@ TEST(groups_point_into_a_text_that_is_no_utf8)
     struct str groups[2];
     struct regex *re = regex_new(STR("b(.)d"), &err);
 
-    EXPECT(regex_find(re, STR("\xff" "b\xfe" "d\xff"), groups, 2));
-    EXPECT_STR(groups[0], "b\xfe" "d");
+    EXPECT(regex_find(re,
+                      STR("\xff"
+                          "b\xfe"
+                          "d\xff"),
+                      groups, 2));
+    EXPECT_STR(groups[0], "b\xfe"
+                          "d");
     EXPECT_STR(groups[1], "\xfe");
     regex_free(re);
 }
@@ -107,7 +113,10 @@ TEST(errors_have_gos_words_and_the_offending_fragment)
         {"(?P<n", "invalid named capture: `(?P<n`"},
         {"(?<n", "invalid named capture: `(?<n`"},
         {"(?<a+>x)", "invalid named capture: `(?<a+>`"},
-        {"ab\xff" "c", "invalid UTF-8: `\xff" "c`"},
+        {"ab\xff"
+         "c",
+         "invalid UTF-8: `\xff"
+         "c`"},
         {"\\C", "invalid escape sequence: `\\C`"},
     };
 

@@ -67,6 +67,11 @@ TEST(padding_goes_by_code_points)
     buf_add_char(&b, '|');
     buf_add_right(&b, STR("longer"), 4);
     EXPECT_STR(buf_str(&b), "  µs|µs  |longer");
+    buf_clear(&b);
+    buf_add(&b, STR("12"));
+    buf_align_right(&b, 1, 3);
+    buf_align_right(&b, 0, 2);
+    EXPECT_STR(buf_str(&b), "1  2");
     buf_release(&b);
 }
 

@@ -1,0 +1,102 @@
+#include "report/filters.h"
+
+#include "profile/filter.h"
+
+/* The expressions of one report.  All are compiled before the first is
+ * applied, but for those on label keys: the order shows in what the user is
+ * told when one is wrong. */
+struct filters {
+    struct regex *focus, *ignore, *hide, *show, *show_from, *prune_from;
+    struct regex *tagshow, *taghide;
+};
+
+static bool compile(struct str pattern, const char *name, struct regex **out,
+                    struct error *err)
+{
+    if (pattern.n == 0)
+        return true;
+    *out = regex_new(pattern, err);
+    return *out || error_wrap(err, "parsing %s regexp", name);
+}
+
+static void release(struct filters *f)
+{
+    regex_free(f->focus);
+    regex_free(f->ignore);
+    regex_free(f->hide);
+    regex_free(f->show);
+    regex_free(f->show_from);
+    regex_free(f->prune_from);
+    regex_free(f->tagshow);
+    regex_free(f->taghide);
+}
+
+static void warn_unless(const struct report *r, bool matched,
+                        const void *option, const char *name)
+{
+    if (option && !matched)
+        buf_addf(r->warnings, "%s expression matched no samples\n", name);
+}
+
+static bool compile_all(struct filters *f, struct report *r, struct error *err)
+{
+    const struct report_config *c = &r->config;
+
+    return compile(c->focus, "focus", &f->focus, err) &&
+           compile(c->ignore, "ignore", &f->ignore, err) &&
+           compile(c->hide, "hide", &f->hide, err) &&
+           compile(c->show, "show", &f->show, err) &&
+           compile(c->show_from, "show_from", &f->show_from, err) &&
+           compile(c->prune_from, "prune_from", &f->prune_from, err);
+}
+
+static void apply_names(const struct filters *f, struct report *r)
+{
+    struct name_filter_matched m;
+
+    if (f->focus || f->ignore || f->hide || f->show) {
+        m = profile_filter_names(r->profile,
+                                 (struct name_filter){.focus = f->focus,
+                                                      .ignore = f->ignore,
+                                                      .hide = f->hide,
+                                                      .show = f->show});
+        warn_unless(r, m.focus, f->focus, "Focus");
+        warn_unless(r, m.ignore, f->ignore, "Ignore");
+        warn_unless(r, m.hide, f->hide, "Hide");
+        warn_unless(r, m.show, f->show, "Show");
+    }
+    if (f->show_from)
+        warn_unless(r, profile_show_from(r->profile, f->show_from),
+                    f->show_from, "ShowFrom");
+}
+
+static bool apply_label_keys(struct filters *f, struct report *r,
+                             struct error *err)
+{
+    struct label_filter_matched m;
+
+    if (!compile(r->config.tagshow, "tagshow", &f->tagshow, err) ||
+        !compile(r->config.taghide, "taghide", &f->taghide, err))
+        return false;
+    if (!f->tagshow && !f->taghide)
+        return true;
+    m = profile_filter_labels(r->profile, f->tagshow, f->taghide);
+    warn_unless(r, m.show, f->tagshow, "TagShow");
+    warn_unless(r, m.hide, f->taghide, "TagHide");
+    return true;
+}
+
+bool report_apply_filters(struct report *r, struct error *err)
+{
+    struct filters f = {0};
+    bool ok = compile_all(&f, r, err);
+
+    if (ok) {
+        apply_names(&f, r);
+        ok = apply_label_keys(&f, r, err);
+    }
+    if (ok && f.prune_from)
+        profile_prune_from(r->profile, f.prune_from);
+    release(&f);
+    return ok;
+}

@@ -1,0 +1,294 @@
+/*
+ * The way of every report: choose the value, filter, aggregate, print.
+ *
+ * The order is the original's and shows in numbers: percentages are of the
+ * total before filters (unless relative_percentages), and pseudo frames of
+ * tagroot exist before filters look at names.
+ */
+#include "report/report.h"
+
+#include <assert.h>
+
+#include "base/path.h"
+#include "profile/aggregate.h"
+#include "report/context.h"
+#include "report/filters.h"
+#include "report/header.h"
+#include "report/total.h"
+
+#define DEFAULT_GRAPH_NODES 80
+
+typedef bool format_fn(struct report *r, struct buf *out, struct error *err);
+
+static format_fn *const formats[] = {
+    [REPORT_COMMENTS] = format_comments,
+    [REPORT_PROTO] = format_proto,
+    [REPORT_RAW] = format_raw,
+};
+
+/* The index of the type with this name, or types.n. */
+static size_t find_type(const struct profile *p, struct str name)
+{
+    size_t i = 0;
+
+    while (i < p->types.n && !str_eq(profile_str(p, p->types.v[i].type), name))
+        i++;
+    return i;
+}
+
+static bool unknown_type(const struct profile *p, struct str name,
+                         struct error *err)
+{
+    struct buf names = BUF_INIT(BUF_NO_LIMIT);
+
+    for (size_t i = 0; i < p->types.n; i++) {
+        if (i > 0)
+            buf_add_char(&names, ' ');
+        buf_add(&names, profile_str(p, p->types.v[i].type));
+    }
+    error_set(err, "sample_index \"%" STR_FMT "\" must be one of: [%s]",
+              STR_ARG(name), buf_cstr(&names));
+    buf_release(&names);
+    return false;
+}
+
+bool report_sample_index(const struct profile *p, struct str name, size_t *out,
+                         struct error *err)
+{
+    const struct str in_use = STR("inuse_");
+    struct str bare = name;
+    size_t found;
+    int64_t number;
+
+    if (p->types.n == 0)
+        return error_set(err, "profile has no samples");
+    if (name.n == 0) {
+        found = p->default_type ? find_type(p, profile_str(p, p->default_type))
+                                : p->types.n;
+        *out = found < p->types.n ? found : p->types.n - 1;
+        return true;
+    }
+    if (str_to_i64(name, 10, &number)) {
+        if (number < 0 || (uint64_t)number >= p->types.n)
+            return error_set(
+                err, "sample_index %" STR_FMT " is outside the range [0..%zu]",
+                STR_ARG(name), p->types.n - 1);
+        *out = (size_t)number;
+        return true;
+    }
+    if (str_has_prefix(name, in_use))
+        bare = str_skip(name, in_use.n);
+    for (size_t i = 0; i < p->types.n; i++) {
+        struct str type = profile_str(p, p->types.v[i].type);
+
+        if (str_eq(type, name) || str_eq(type, bare)) {
+            *out = i;
+            return true;
+        }
+    }
+    return unknown_type(p, name, err);
+}
+
+/* What a command means for the options, whatever the user set. */
+static void override_config(struct report_config *c,
+                            const struct report_request *q)
+{
+    int graph_nodes = c->nodecount == -1 ? DEFAULT_GRAPH_NODES : c->nodecount;
+
+    switch (q->format) {
+    case REPORT_DISASM:
+        c->trim = false;
+        c->granularity = STR("addresses");
+        c->noinlines = true;
+        break;
+    case REPORT_WEBLIST:
+        c->trim = false;
+        c->granularity = STR("addresses");
+        c->noinlines = false;
+        break;
+    case REPORT_LIST:
+        c->trim = false;
+        c->granularity = STR("lines");
+        break;
+    case REPORT_PEEK:
+        c->trim = false;
+        break;
+    case REPORT_CALLGRIND:
+    case REPORT_PROTO:
+    case REPORT_RAW:
+        c->trim = false;
+        c->granularity = STR("addresses");
+        break;
+    case REPORT_TEXT:
+    case REPORT_JSON:
+    case REPORT_MARKDOWN:
+        if (c->nodecount == -1)
+            c->nodecount = q->default_nodecount;
+        break;
+    case REPORT_TOPPROTO:
+        if (c->nodecount == -1)
+            c->nodecount = 0;
+        break;
+    default:
+        c->nodecount = graph_nodes;
+        break;
+    }
+    if (!c->trim) {
+        c->nodecount = 0;
+        c->nodefraction = 0;
+        c->edgefraction = 0;
+    }
+}
+
+static void find_label_units(struct report *r)
+{
+    label_units_find(&r->label_units, r->arena, r->profile);
+    for (size_t i = 0; i < r->label_units.units.n; i++) {
+        const struct label_unit *u = &r->label_units.units.v[i];
+
+        if (u->others.n == 0)
+            continue;
+        buf_add(r->warnings, STR("For tag "));
+        buf_add(r->warnings, profile_str(r->profile, u->key));
+        buf_add(r->warnings, STR(" used unit "));
+        buf_add(r->warnings, u->unit);
+        buf_add(r->warnings, STR(", also encountered unit(s) "));
+        buf_add(r->warnings, u->others);
+        buf_add_char(r->warnings, '\n');
+    }
+}
+
+/* Which value is shown, and what follows from it. */
+static bool select_value(struct report *r, struct error *err)
+{
+    const struct profile *p = r->profile;
+    const struct value_type *type;
+
+    if (!report_sample_index(p, r->config.sample_index, &r->value_index, err))
+        return false;
+    if (r->config.divide_by == 0)
+        return error_set(err, "zero divisor specified");
+    type = &p->types.v[r->value_index];
+    r->sample_type = profile_str(p, type->type);
+    if (r->config.mean)
+        r->sample_type = str_from(
+            arena_printf(r->arena, "mean_%" STR_FMT, STR_ARG(r->sample_type)));
+    r->sample_unit = profile_str(p, type->unit);
+    r->output_unit = r->config.unit;
+    if (p->mappings.n > 0 && p->mappings.v[0].file)
+        r->title = path_base(profile_str(p, p->mappings.v[0].file));
+    return true;
+}
+
+static bool compile_argument(struct report *r, struct error *err)
+{
+    struct str argument = r->request->argument;
+
+    if (argument.n == 0)
+        return true;
+    r->argument = regex_new(argument, err);
+    return r->argument || error_wrap(err, "parsing argument regexp %" STR_FMT,
+                                     STR_ARG(argument));
+}
+
+static bool aggregate(struct report *r, struct error *err)
+{
+    const struct report_config *c = &r->config;
+    struct str g = c->granularity;
+    bool addresses = str_eq(g, STR("addresses"));
+    bool lines = addresses || str_eq(g, STR("lines"));
+    bool files = str_eq(g, STR("files"));
+    struct granularity keep = {
+        .inlines = !c->noinlines,
+        .function = !files,
+        .filename = lines || files || str_eq(g, STR("filefunctions")),
+        .line = lines,
+        .column = lines && c->showcolumns,
+        .address = addresses,
+    };
+
+    if (addresses && keep.inlines)
+        return true;
+    return profile_aggregate(r->profile, keep, err);
+}
+
+static bool prepare(struct report *r, struct error *err)
+{
+    bool relative = r->config.relative_percentages;
+
+    find_label_units(r);
+    override_config(&r->config, r->request);
+    if (relative && !report_apply_filters(r, err))
+        return false;
+    if (!select_value(r, err) || !compile_argument(r, err))
+        return false;
+    r->total = report_total(r);
+    if (!relative && !report_apply_filters(r, err))
+        return false;
+    return aggregate(r, err);
+}
+
+bool report_write(struct profile *p, const struct report_request *request,
+                  struct buf *out, struct buf *warnings, struct error *err)
+{
+    struct report r = {
+        .arena = arena_new(),
+        .profile = p,
+        .request = request,
+        .config = *request->config,
+        .warnings = warnings,
+    };
+    format_fn *format = NULL;
+    bool ok;
+
+    if ((size_t)request->format < sizeof(formats) / sizeof(*formats))
+        format = formats[request->format];
+    assert(format);
+    ok = prepare(&r, err) && format(&r, out, err);
+    regex_free(r.argument);
+    arena_free(r.arena);
+    return ok;
+}
+
+/* A report without filters, as far as the profile lines need it. */
+static bool describe(struct report *r, struct error *err)
+{
+    if (!select_value(r, err))
+        return false;
+    r->total = report_total(r);
+    return true;
+}
+
+bool report_describe(const struct profile *p,
+                     const struct report_config *config, struct buf *out,
+                     struct error *err)
+{
+    struct report r = {
+        .arena = arena_new(),
+        .profile = (struct profile *)p, /* only read here */
+        .config = *config,
+    };
+    bool ok = describe(&r, err);
+
+    if (ok)
+        report_add_profile_labels(&r, out);
+    arena_free(r.arena);
+    return ok;
+}
+
+bool report_selected_total(const struct profile *p,
+                           const struct report_config *config, int64_t *out,
+                           struct error *err)
+{
+    struct report r = {
+        .arena = arena_new(),
+        .profile = (struct profile *)p, /* only read here */
+        .config = *config,
+    };
+    bool ok = describe(&r, err);
+
+    if (ok)
+        *out = r.total;
+    arena_free(r.arena);
+    return ok;
+}

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Who may include whom.
+
+A room is a directory under src/.  The table is the one of
+docs/architecture.md; a room that is not in it may not exist.
+"""
+import os
+import re
+
+import tree
+
+ALLOWED = {
+    'base': [],
+    'regex': ['base'],
+    'elf': ['base'],
+    'http': ['base'],
+    'profile': ['base', 'regex'],
+    'runtime': ['base', 'elf', 'http', 'profile'],
+    'symbol': ['base', 'elf', 'profile'],
+    'fetch': ['base', 'profile'],
+    'report': ['base', 'regex', 'profile', 'symbol'],
+    'page': ['base', 'http', 'profile', 'report'],
+    'store': ['base', 'profile', 'fetch'],
+    'kube': ['base', 'profile', 'fetch'],
+    'collector': ['base', 'http', 'profile', 'report', 'fetch', 'store'],
+}
+ALLOWED['cmd'] = list(ALLOWED)
+
+# Headers that a room may use of another one, where that is not all of them.
+# libpprof lives in strangers: it takes the encoder and nothing else.
+ONLY = {
+    ('runtime', 'profile'): ['profile/encode.h', 'profile/profile.h',
+                             'profile/wire.h'],
+}
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+([<"])([^>"]+)[>"]', re.M)
+
+
+def complaints_about(room, path):
+    """What is wrong with the includes of one file of the room."""
+    includes = [m.groups() for m in INCLUDE.finditer(tree.read(path))]
+    found = []
+    for kind, header in includes:
+        if kind == '<':
+            continue
+        other = header.split('/')[0]
+        if '/' not in header or header.startswith('.'):
+            found.append('"%s" is not written from src/' % header)
+        elif other == 'pprof' or other == room:
+            continue
+        elif other not in ALLOWED[room]:
+            found.append('%s may not use "%s"' % (room, header))
+        elif header not in ONLY.get((room, other), [header]):
+            found.append('%s may not use "%s" of %s' % (room, header, other))
+    own = os.path.splitext(os.path.relpath(path, 'src'))[0] + '.h'
+    if (not path.endswith('.h') and ('"', own) in includes
+            and includes[0] != ('"', own)):
+        found.append('"%s" must be its first include' % own)
+    return ['%s: %s' % (path, words) for words in found]
+
+
+def main():
+    tap = tree.Tap()
+    for room in sorted(os.listdir(os.path.join(tree.ROOT, 'src'))):
+        if room not in ALLOWED:
+            tap.case('src/' + room, ['no such room in tests/lint/layers.py'])
+            continue
+        sources = tree.files('.c', '.h', '.cc', under='src/' + room)
+        tap.case('%s uses only the rooms it may' % room,
+                 [words for path in sources
+                  for words in complaints_about(room, path)])
+    tap.end()
+
+
+if __name__ == '__main__':
+    main()
