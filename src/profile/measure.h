@@ -6,30 +6,54 @@
 
 /*
  * Units of values: which belong together, how to convert and print them.
+ *
+ * There are three families: bytes, time, and GCU (a measure of compute).
+ * Units are found whatever their case and with or without a plural s.  A
+ * unit of no family ("count", "widgets") is unknown: its numbers stay as
+ * they are.
  */
 
 /* Are values of these types comparable: same name but for a plural s, same
- * unit family? */
+ * unit or unit family? */
 bool measure_compatible(struct str type1, struct str unit1, struct str type2,
                         struct str unit2);
 
+/* Is the unit one of time? */
+bool measure_is_time(struct str unit);
+
 /*
- * value in unit `from` expressed in unit `to` ("minimum" and "auto" choose
- * the largest unit that gives at least 1).  *unit_out is a static text or
- * one of the arguments.
+ * A conversion between two units, looked up once for many values.  The
+ * texts are the caller's and must outlive it.
  */
+struct measure {
+    const struct unit_family *family; /* NULL: unknown, numbers stay */
+    double from;                      /* smallest units in one of `from` */
+    double to;                        /* 0: chosen for each value */
+    struct str unit;                  /* name of the target unit */
+};
+
+/*
+ * "minimum" and "auto" as target choose, for each value, the largest unit
+ * that gives at least 1, or the family's usual one if none does.  A target
+ * of another family means the usual unit of the family of `from`.
+ */
+void measure_init(struct measure *m, struct str from, struct str to);
+
+/* The value in the target unit; the unit's name is static or `to`. */
+double measure_convert(const struct measure *m, int64_t value,
+                       struct str *unit_out);
+
+/* "1.46kB", "0", "-3s": appends the value in the target unit. */
+void measure_add(const struct measure *m, struct buf *out, int64_t value);
+
+/* The same for a single value. */
 double measure_scale(int64_t value, struct str from, struct str to,
                      struct str *unit_out);
-
-/* "1.46kB", "0", "-3s": appends value in `from` printed in `to`. */
 void measure_label(struct buf *out, int64_t value, struct str from,
                    struct str to);
 
 /* " 1.23%", "  100%": appends the share of total, padded as reports want. */
 void measure_percentage(struct buf *out, int64_t value, int64_t total);
-
-/* Is the unit one of time? */
-bool measure_is_time(struct str unit);
 
 /*
  * The unit in which numeric labels of a key are shown: the first that any
