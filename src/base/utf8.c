@@ -1,13 +1,18 @@
 #include "base/utf8.h"
 
-/* The length of the valid code point at the start of s, or 1. */
-static size_t sequence(const unsigned char *s, size_t n)
+size_t utf8_sequence(struct str text)
 {
-    size_t len = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+    const unsigned char *s = (const unsigned char *)text.s;
     unsigned char low = 0x80, high = 0xbf;
+    size_t len;
 
-    if (s[0] < 0xc2 || s[0] > 0xf4 || n < len)
+    if (text.n == 0)
+        return 0;
+    if (s[0] < 0x80)
         return 1;
+    len = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+    if (s[0] < 0xc2 || s[0] > 0xf4 || text.n < len)
+        return 0;
     /* No overlong forms, no surrogates, nothing above U+10FFFF. */
     if (s[0] == 0xe0)
         low = 0xa0;
@@ -18,20 +23,23 @@ static size_t sequence(const unsigned char *s, size_t n)
     if (s[0] == 0xf4)
         high = 0x8f;
     if (s[1] < low || s[1] > high)
-        return 1;
+        return 0;
     for (size_t i = 2; i < len; i++)
         if ((s[i] & 0xc0) != 0x80)
-            return 1;
+            return 0;
     return len;
 }
 
 size_t utf8_count(struct str s)
 {
-    const unsigned char *p = (const unsigned char *)s.s;
     size_t count = 0;
 
-    for (size_t i = 0; i < s.n; count++)
-        i += p[i] < 0x80 ? 1 : sequence(p + i, s.n - i);
+    for (size_t i = 0; i < s.n; count++) {
+        size_t n =
+            (unsigned char)s.s[i] < 0x80 ? 1 : utf8_sequence(str_skip(s, i));
+
+        i += n > 0 ? n : 1;
+    }
     return count;
 }
 

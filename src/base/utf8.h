@@ -4,6 +4,10 @@
 #include "base/buf.h"
 #include "base/str.h"
 
+/* The length of the code point at the start of a text, 0 if there is no
+ * valid one. */
+size_t utf8_sequence(struct str text);
+
 /* Code points in a text; a byte that is no part of one counts as one. */
 size_t utf8_count(struct str s);
 
