@@ -24,6 +24,8 @@ static format_fn *const formats[] = {
     [REPORT_COMMENTS] = format_comments,
     [REPORT_PROTO] = format_proto,
     [REPORT_RAW] = format_raw,
+    [REPORT_TAGS] = format_tags,
+    [REPORT_TRACES] = format_traces,
 };
 
 /* The index of the type with this name, or types.n. */

@@ -2,7 +2,9 @@
 
 #include <stdlib.h>
 
+#include "report/columns.h"
 #include "report/context.h"
+#include "report/frame.h"
 
 /*
  * Formats that print a profile as it is, on a profile made here:
@@ -101,10 +103,18 @@ typedef bool format_function(struct report *, struct buf *, struct error *);
 static void expect_output(format_function *format, struct profile *p,
                           const char *want)
 {
-    struct report r = {.arena = arena_new(), .profile = p};
+    struct report r = {.arena = arena_new(),
+                       .profile = p,
+                       .value_index = p->types.n - 1,
+                       .sample_unit = STR("nanoseconds"),
+                       .output_unit = STR("minimum"),
+                       .total = 4000000000,
+                       .config.divide_by = 1,
+                       .config.compact_labels = true};
     struct buf out = BUF_INIT(BUF_NO_LIMIT);
     struct error err = {{0}};
 
+    label_units_find(&r.label_units, r.arena, p);
     EXPECT(format(&r, &out, &err));
     EXPECT_STR(buf_str(&out), want);
     buf_release(&out);
@@ -204,6 +214,113 @@ TEST(comments_are_a_line_each_hidden_ones_too)
     *vec_push(p->arena, &p->comments) = profile_intern(p, STR("#second"));
     expect_output(format_comments, p, "first\n#second\n");
     profile_free(p);
+}
+
+#define SEPARATOR                                                              \
+    "-----------+-------------------------------------------------------\n"
+
+TEST(traces_show_labels_and_stacks_leaf_first)
+{
+    struct profile *p = small_profile();
+    struct sample_builder b;
+
+    p->mappings.v[0].file = 0;
+    p->locations.v[2].mapping = 0;
+    sample_builder_init(&b, p);
+    sample_builder_frame(&b, 1);
+    sample_builder_frame(&b, 0);
+    string_label(&b, "key", "v1");
+    string_label(&b, "key", "v2");
+    string_label(&b, "z", "v3");
+    number_label(&b, "bytes", 2048, "");
+    end_sample(&b, 1, 1500000000);
+    end_sample(&b, 1, 7); /* no frames: not shown */
+    sample_builder_frame(&b, 2);
+    end_sample(&b, 1, 0);
+    expect_output(format_traces, p,
+                  "\n" SEPARATOR "         z:  v3\n"
+                  "       key:  v1 v2\n"
+                  "     bytes:  2kB\n"
+                  "     1.50s   0000000000000160 add add.h:3:7 (inline)\n"
+                  "             0000000000000160 work work.c:20:7\n"
+                  "             0000000000000010 main main.c:10:7\n" SEPARATOR
+                  "         0   00000000000014d0 <unknown>\n" SEPARATOR);
+    profile_free(p);
+}
+
+TEST(frames_are_named_by_what_is_known_of_them)
+{
+    struct buf b = BUF_INIT(BUF_NO_LIMIT);
+    struct frame frames[] = {
+        {.name = STR("f")},
+        {.name = STR("f"), .file = STR("f.c")},
+        {.name = STR("f"), .file = STR("f.c"), .line = 3, .column = 4},
+        {.file = STR("f.c")},
+        {.address = 0xab, .object = STR("/lib/x.so")},
+        {.address = 0xab, .name = STR("f"), .object = STR("x")},
+        {.line = 7},
+        {0},
+    };
+
+    for (size_t i = 0; i < sizeof(frames) / sizeof(*frames); i++) {
+        frame_add_name(&b, &frames[i]);
+        buf_add_char(&b, '\n');
+    }
+    EXPECT_STR(buf_str(&b), "f\n"
+                            "f f.c\n"
+                            "f f.c:3:4\n"
+                            "f.c\n"
+                            "00000000000000ab [x.so]\n"
+                            "00000000000000ab f\n"
+                            ":7\n"
+                            "<unknown>\n");
+    buf_release(&b);
+}
+
+TEST(tags_are_sorted_by_weight_and_equal_texts_add_up)
+{
+    struct profile *p = small_profile();
+    struct sample_builder b;
+
+    sample_builder_init(&b, p);
+    string_label(&b, "key", "small");
+    number_label(&b, "bytes", 1024 * 1024, "");
+    end_sample(&b, 1, 1000000000);
+    string_label(&b, "key", "b");
+    number_label(&b, "bytes", 1024 * 1024 + 1, "");
+    end_sample(&b, 1, -1500000000);
+    string_label(&b, "key", "a");
+    end_sample(&b, 1, 1500000000);
+    expect_output(format_tags, p,
+                  " bytes: Total -500ms of 4s (12.50%)\n"
+                  "        -500ms (12.50%): 1MB\n"
+                  "\n"
+                  " key: Total 1s of 4s (25.00%)\n"
+                  "       1.50s (37.50%): a\n"
+                  "      -1.50s (37.50%): b\n"
+                  "          1s (25.00%): small\n"
+                  "\n");
+    profile_free(p);
+}
+
+TEST(columns_are_runs_of_lines_with_a_cell_there)
+{
+    struct arena *a = arena_new();
+    struct buf b = BUF_INIT(BUF_NO_LIMIT);
+
+    columns_align_right(&b, a,
+                        STR("a\tlong\tx\n"
+                            "bbb\tµ\ty\n"
+                            "c\tfree\n"
+                            "alone\n"
+                            "d\tz\n"));
+    EXPECT_STR(buf_str(&b), "   a longx\n"
+                            " bbb    µy\n"
+                            "   cfree\n"
+                            "alone\n"
+                            " dz\n");
+    buf_release(&b);
+    arena_free(a);
 }
 
 TEST_MAIN
