@@ -1,0 +1,343 @@
+#include "fetch/http.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/arena.h"
+#include "base/file.h"
+#include "fetch/target.h"
+#include "fetch/tunnel.h"
+
+/* One exchange under way. */
+struct exchange {
+    CURL *curl;
+    struct arena *arena;
+    const struct http_options *options;
+    struct http_target target;
+    struct tunnel tunnel;
+    struct curl_slist *headers;
+    struct http_reply *reply;
+    char curl_words[CURL_ERROR_SIZE];
+};
+
+void http_init(void)
+{
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+static size_t take_body(char *data, size_t size, size_t n, void *arg)
+{
+    struct exchange *x = arg;
+
+    buf_add_bytes(&x->reply->body, data, size * n);
+    return buf_ok(&x->reply->body) ? size * n : 0;
+}
+
+/* The reason phrase is not kept by libcurl: "HTTP/1.1 404 Not Found". */
+static size_t take_header(char *data, size_t size, size_t n, void *arg)
+{
+    struct exchange *x = arg;
+    struct str line = str_trim(str_of(data, size * n)), rest;
+    struct str words[2];
+
+    if (!str_has_prefix(line, STR("HTTP/")))
+        return size * n;
+    rest = line;
+    x->reply->reason[0] = '\0';
+    if (str_split(&rest, ' ', &words[0]) && str_split(&rest, ' ', &words[1]))
+        snprintf(x->reply->reason, sizeof(x->reply->reason), "%" STR_FMT,
+                 STR_ARG(rest));
+    return size * n;
+}
+
+static int tick(void *arg, curl_off_t dltotal, curl_off_t dlnow,
+                curl_off_t ultotal, curl_off_t ulnow)
+{
+    struct exchange *x = arg;
+
+    (void)dltotal, (void)dlnow, (void)ultotal, (void)ulnow;
+    return x->options->tick(x->options->tick_arg) ? 0 : 1;
+}
+
+static curl_socket_t use_tunnel(void *arg, curlsocktype purpose,
+                                struct curl_sockaddr *address)
+{
+    struct exchange *x = arg;
+    int fd = x->tunnel.fd;
+
+    (void)purpose, (void)address;
+    x->tunnel.fd = -1; /* libcurl closes it */
+    return fd < 0 ? CURL_SOCKET_BAD : fd;
+}
+
+static int tunnel_is_connected(void *arg, curl_socket_t fd,
+                               curlsocktype purpose)
+{
+    (void)arg, (void)fd, (void)purpose;
+    return CURL_SOCKOPT_ALREADY_CONNECTED;
+}
+
+static bool set_connection(struct exchange *x, struct error *err)
+{
+    CURL *c = x->curl;
+
+    curl_easy_setopt(c, CURLOPT_URL, x->target.url);
+    curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(c, CURLOPT_FRESH_CONNECT, 1L);
+    curl_easy_setopt(c, CURLOPT_FORBID_REUSE, 1L);
+    curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 1L);
+    curl_easy_setopt(c, CURLOPT_MAXREDIRS, 10L);
+    curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(c, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(c, CURLOPT_USERAGENT, "pprof-c");
+    curl_easy_setopt(c, CURLOPT_ERRORBUFFER, x->curl_words);
+    if (x->options->timeout_ns > 0)
+        curl_easy_setopt(c, CURLOPT_TIMEOUT_MS,
+                         (long)(x->options->timeout_ns / 1000000));
+    if (x->target.unix_socket)
+        curl_easy_setopt(c, CURLOPT_UNIX_SOCKET_PATH, x->target.unix_socket);
+    if (x->target.ssh_login.n == 0)
+        return true;
+    curl_easy_setopt(c, CURLOPT_PROXY, "");
+    curl_easy_setopt(c, CURLOPT_OPENSOCKETFUNCTION, use_tunnel);
+    curl_easy_setopt(c, CURLOPT_OPENSOCKETDATA, x);
+    curl_easy_setopt(c, CURLOPT_SOCKOPTFUNCTION, tunnel_is_connected);
+    return tunnel_open(&x->tunnel, x->target.ssh_login, x->target.ssh_port,
+                       err);
+}
+
+static void set_tls(struct exchange *x)
+{
+    const struct http_options *o = x->options;
+    CURL *c = x->curl;
+
+    curl_easy_setopt(c, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    if (x->target.insecure) {
+        curl_easy_setopt(c, CURLOPT_SSL_VERIFYPEER, 0L);
+        curl_easy_setopt(c, CURLOPT_SSL_VERIFYHOST, 0L);
+    }
+    if (o->tls_cert.n) {
+        curl_easy_setopt(c, CURLOPT_SSLCERT, arena_cstr(x->arena, o->tls_cert));
+        curl_easy_setopt(c, CURLOPT_SSLKEY, arena_cstr(x->arena, o->tls_key));
+    }
+    if (o->tls_ca.n) {
+        curl_easy_setopt(c, CURLOPT_CAINFO, arena_cstr(x->arena, o->tls_ca));
+        curl_easy_setopt(c, CURLOPT_CAPATH, NULL);
+    }
+}
+
+static bool set_headers(struct exchange *x, struct error *err)
+{
+    const struct http_options *o = x->options;
+    struct buf token = BUF_INIT((size_t)64 << 10);
+
+    for (size_t i = 0; i < o->n_headers; i++)
+        x->headers =
+            curl_slist_append(x->headers, arena_cstr(x->arena, o->headers[i]));
+    if (o->token_file.n) {
+        const char *path = arena_cstr(x->arena, o->token_file);
+        struct str rest, line;
+
+        if (!file_read(path, &token, err)) {
+            buf_release(&token);
+            return error_wrap(err, "token file");
+        }
+        rest = buf_str(&token);
+        if (!str_next_line(&rest, &line))
+            line = STR("");
+        x->headers = curl_slist_append(
+            x->headers,
+            arena_printf(x->arena, "Authorization: Bearer %" STR_FMT,
+                         STR_ARG(str_trim(line))));
+        buf_release(&token);
+    }
+    curl_easy_setopt(x->curl, CURLOPT_HTTPHEADER, x->headers);
+    return true;
+}
+
+static void set_post(struct exchange *x, struct str body)
+{
+    x->headers =
+        curl_slist_append(x->headers, "Content-Type: application/octet-stream");
+    x->headers = curl_slist_append(x->headers, "Expect:");
+    curl_easy_setopt(x->curl, CURLOPT_POST, 1L);
+    curl_easy_setopt(x->curl, CURLOPT_POSTFIELDS, body.s);
+    curl_easy_setopt(x->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.n);
+}
+
+static bool has(const struct exchange *x, const char *words)
+{
+    return strstr(x->curl_words, words) != NULL;
+}
+
+/* The server ended the handshake: nearly always for want of a certificate
+ * that it likes. */
+static bool tls_refusal_words(const struct exchange *x, struct error *err)
+{
+    bool alert = has(x, "alert");
+
+    if (has(x, "wrong version number"))
+        return error_set(err, "the server does not speak TLS on this port "
+                              "(use http:// instead of https://)");
+    if (alert && x->options->tls_cert.n == 0)
+        return error_set(err,
+                         "the server wants a client certificate: give it "
+                         "with -tls_cert and -tls_key (%s)",
+                         x->curl_words);
+    if (alert)
+        return error_set(err,
+                         "the server refused the client certificate of "
+                         "-tls_cert: is it signed by a CA that the server "
+                         "trusts, and made for client authentication? (%s)",
+                         x->curl_words);
+    return error_set(err, "%s", x->curl_words);
+}
+
+static bool connect_words(struct exchange *x, CURLcode rc, struct error *err)
+{
+    long os_error = 0;
+    char reason[128];
+
+    curl_easy_getinfo(x->curl, CURLINFO_OS_ERRNO, &os_error);
+    if (x->target.ssh_login.n)
+        return error_set(
+            err, "no answer through ssh to %" STR_FMT " port %u there (%s)",
+            STR_ARG(x->target.ssh_login), x->target.ssh_port,
+            x->curl_words[0] ? x->curl_words : curl_easy_strerror(rc));
+    if (rc == CURLE_COULDNT_CONNECT && os_error) {
+        const char *words = strerror_r((int)os_error, reason, sizeof(reason));
+
+        return error_set(err, "dial %s: connect: %c%s",
+                         x->target.unix_socket ? x->target.unix_socket
+                                               : x->target.host,
+                         words[0] | 0x20, words + 1);
+    }
+    return error_set(err, "%s",
+                     x->curl_words[0] ? x->curl_words : curl_easy_strerror(rc));
+}
+
+static bool failure_words(struct exchange *x, CURLcode rc, struct error *err)
+{
+    switch (rc) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+        return error_set(err, "dial tcp: lookup %s: no such host",
+                         x->target.host);
+    case CURLE_OPERATION_TIMEDOUT:
+        return error_set(err,
+                         "no complete answer within %lld s (-timeout sets how "
+                         "long to wait)",
+                         (long long)(x->options->timeout_ns / 1000000000));
+    case CURLE_ABORTED_BY_CALLBACK:
+        return error_set(err, "interrupted");
+    case CURLE_WRITE_ERROR:
+        return error_set(err, "the reply is larger than the limit of %zu bytes",
+                         x->reply->body.max);
+    case CURLE_TOO_MANY_REDIRECTS:
+        return error_set(err, "stopped after 10 redirects");
+    case CURLE_PEER_FAILED_VERIFICATION:
+        return error_set(err,
+                         "the server's certificate is not trusted: give its CA "
+                         "with -tls_ca, or use https+insecure:// (%s)",
+                         x->curl_words);
+    case CURLE_SSL_CERTPROBLEM:
+        return error_set(err,
+                         "could not load certificate/key pair specified by "
+                         "-tls_cert and -tls_key: %s",
+                         x->curl_words);
+    case CURLE_SSL_CACERT_BADFILE:
+        return error_set(err, "could not load CA specified by -tls_ca: %s",
+                         x->curl_words);
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_RECV_ERROR:
+    case CURLE_SEND_ERROR:
+        return tls_refusal_words(x, err);
+    case CURLE_GOT_NOTHING:
+        return error_set(err, "EOF");
+    default:
+        return connect_words(x, rc, err);
+    }
+}
+
+static bool perform(struct exchange *x, bool post, struct error *err)
+{
+    struct http_reply *reply = x->reply;
+    char *type = NULL;
+    long status = 0;
+    CURLcode rc;
+
+    curl_easy_setopt(x->curl, CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(x->curl, CURLOPT_WRITEDATA, x);
+    curl_easy_setopt(x->curl, CURLOPT_HEADERFUNCTION, take_header);
+    curl_easy_setopt(x->curl, CURLOPT_HEADERDATA, x);
+    if (x->options->tick) {
+        curl_easy_setopt(x->curl, CURLOPT_NOPROGRESS, 0L);
+        curl_easy_setopt(x->curl, CURLOPT_XFERINFOFUNCTION, tick);
+        curl_easy_setopt(x->curl, CURLOPT_XFERINFODATA, x);
+    }
+    rc = curl_easy_perform(x->curl);
+    if (rc != CURLE_OK) {
+        failure_words(x, rc, err);
+        return error_wrap(err, "%s \"%s\"", post ? "Post" : "Get",
+                          x->target.shown);
+    }
+    curl_easy_getinfo(x->curl, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(x->curl, CURLINFO_CONTENT_TYPE, &type);
+    reply->status = (int)status;
+    snprintf(reply->content_type, sizeof(reply->content_type), "%s",
+             type ? type : "");
+    return true;
+}
+
+bool http_exchange(struct str url, bool post, struct str body,
+                   const struct http_options *options, struct http_reply *reply,
+                   struct error *err)
+{
+    struct exchange x = {
+        .curl = curl_easy_init(),
+        .arena = arena_new(),
+        .options = options,
+        .reply = reply,
+        .tunnel = {.fd = -1},
+    };
+    bool ok;
+
+    *reply = (struct http_reply){
+        .body =
+            BUF_INIT(options->max_reply ? options->max_reply : BUF_NO_LIMIT)};
+    ok = x.curl ? http_target_parse(x.arena, url, &x.target, err)
+                : error_set(err, "cannot set up libcurl");
+    if (ok)
+        set_tls(&x);
+    if (ok && post)
+        set_post(&x, body);
+    ok = ok && set_headers(&x, err) && set_connection(&x, err) &&
+         perform(&x, post, err);
+    if (x.curl)
+        curl_easy_cleanup(x.curl);
+    if (x.tunnel.ssh > 0)
+        tunnel_close(&x.tunnel);
+    curl_slist_free_all(x.headers);
+    arena_free(x.arena);
+    if (!ok)
+        buf_release(&reply->body);
+    return ok;
+}
+
+void http_error_words(const struct http_reply *reply, struct error *err)
+{
+    struct str body = str_trim(buf_str(&reply->body));
+    bool text = strncmp(reply->content_type, "text/plain", 10) == 0 ||
+                strncmp(reply->content_type, "application/json", 16) == 0;
+
+    error_set(err, "server response: %d%s%s", reply->status,
+              reply->reason[0] ? " " : "", reply->reason);
+    if (text && body.n) {
+        size_t used = strlen(err->text);
+
+        snprintf(err->text + used, sizeof(err->text) - used, " - %" STR_FMT,
+                 STR_ARG(str_first(body, 1000)));
+    }
+}

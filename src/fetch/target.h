@@ -1,0 +1,25 @@
+#ifndef FETCH_TARGET_H
+#define FETCH_TARGET_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+
+/*
+ * What a source URL means for libcurl: which http(s) URL to ask for, and
+ * over which kind of stream.
+ */
+struct http_target {
+    const char *url;         /* http:// or https:// */
+    const char *shown;       /* as the user knows it */
+    const char *host;        /* with port, for messages */
+    const char *unix_socket; /* NULL unless over a Unix socket */
+    struct str ssh_login;    /* "" unless through ssh */
+    unsigned ssh_port;       /* on the loopback over there */
+    bool insecure;           /* do not verify the server's certificate */
+};
+
+bool http_target_parse(struct arena *a, struct str text,
+                       struct http_target *out, struct error *err);
+
+#endif

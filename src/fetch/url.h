@@ -1,0 +1,39 @@
+#ifndef FETCH_URL_H
+#define FETCH_URL_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/str.h"
+
+/*
+ * The parts of a URL, as views of its text:
+ * scheme://userinfo@host:port/path?query
+ */
+struct url {
+    struct str scheme;
+    struct str userinfo; /* "" when there is none */
+    struct str host;     /* with the port, if one is given */
+    struct str path;     /* from its first slash, as it was written */
+    struct str query;    /* without the question mark, as it was written */
+};
+
+/* False when the text cannot be a URL (a control character or a blank in
+ * it, or a port that is no number). */
+bool url_parse(struct str text, struct url *out);
+
+void url_print(const struct url *u, struct buf *out);
+
+/* The first value of a query word, decoded, from `a`; false if absent. */
+bool url_query_get(struct arena *a, struct str query, struct str key,
+                   struct str *value);
+
+/*
+ * The query written anew: decoded, words sorted, `key` set to `value` (when
+ * key is not "").  What google/pprof sends.
+ */
+struct str url_query_set(struct arena *a, struct str query, struct str key,
+                         struct str value);
+
+#endif

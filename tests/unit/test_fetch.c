@@ -1,0 +1,167 @@
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "fetch/target.h"
+#include "fetch/tls.h"
+#include "fetch/url.h"
+
+TEST(a_url_is_split_into_its_parts)
+{
+    struct url u;
+
+    EXPECT(url_parse(STR("https://me:pw@h:1/a/b?x=1&y#frag"), &u));
+    EXPECT_STR(u.scheme, "https");
+    EXPECT_STR(u.userinfo, "me:pw");
+    EXPECT_STR(u.host, "h:1");
+    EXPECT_STR(u.path, "/a/b");
+    EXPECT_STR(u.query, "x=1&y");
+}
+
+TEST(a_host_with_port_reads_as_a_scheme)
+{
+    struct url u;
+
+    EXPECT(url_parse(STR("localhost:8080/x"), &u));
+    EXPECT_STR(u.scheme, "localhost");
+    EXPECT_STR(u.host, "");
+}
+
+TEST(texts_that_cannot_be_urls)
+{
+    struct url u;
+
+    EXPECT(!url_parse(STR("http://a b/"), &u));
+    EXPECT(!url_parse(STR("http://a\n/"), &u));
+    EXPECT(!url_parse(STR("http://h:port/"), &u));
+    EXPECT(url_parse(STR("http://[::1]:80/"), &u));
+}
+
+TEST(a_query_is_written_sorted_with_one_word_set)
+{
+    struct arena *a = arena_new();
+    struct str v;
+
+    EXPECT_STR(url_query_set(a, STR("z=1&seconds=5&a=%2F+b"), STR("seconds"),
+                             STR("30")),
+               "a=%2F+b&seconds=30&z=1");
+    EXPECT_STR(url_query_set(a, STR("b=2&b=1&a"), STR(""), STR("")),
+               "a=&b=2&b=1");
+    EXPECT_STR(url_query_set(a, STR("x=%zz&y=%2&k=1;2&ok=1"), STR(""), STR("")),
+               "ok=1");
+    EXPECT(url_query_get(a, STR("seconds=%31"), STR("seconds"), &v));
+    EXPECT_STR(v, "1");
+    EXPECT(!url_query_get(a, STR("second=1"), STR("seconds"), &v));
+    arena_free(a);
+}
+
+static struct http_target target(struct arena *a, const char *text)
+{
+    struct http_target t = {0};
+    struct error err;
+
+    EXPECT(http_target_parse(a, str_from(text), &t, &err));
+    return t;
+}
+
+TEST(targets_say_which_stream_to_use)
+{
+    struct arena *a = arena_new();
+    struct http_target t;
+    struct error err;
+
+    t = target(a, "https+insecure://h:2379/debug/pprof/heap?seconds=1");
+    EXPECT(t.insecure);
+    EXPECT_STR(str_from(t.url), "https://h:2379/debug/pprof/heap?seconds=1");
+    t = target(a, "ssh://me@far:2222/2379/debug/pprof/heap");
+    EXPECT_STR(t.ssh_login, "me@far:2222");
+    EXPECT(t.ssh_port == 2379);
+    EXPECT_STR(str_from(t.url), "http://127.0.0.1:2379/debug/pprof/heap");
+    t = target(a, "ssh+https+insecure://far/debug/pprof/heap");
+    EXPECT(t.ssh_port == 6060 && t.insecure);
+    EXPECT_STR(str_from(t.url), "https://127.0.0.1:6060/debug/pprof/heap");
+    EXPECT(!http_target_parse(a, STR("ssh://h/99999/x"), &t, &err));
+    EXPECT_STR(str_from(err.text), "port 99999 is outside 1..65535");
+    EXPECT(!http_target_parse(a, STR("ftp://h/x"), &t, &err));
+    EXPECT_STR(str_from(err.text), "unsupported protocol scheme \"ftp\"");
+    arena_free(a);
+}
+
+TEST(a_unix_socket_is_the_part_of_the_path_that_is_one)
+{
+    struct arena *a = arena_new();
+    struct sockaddr_un addr = {.sun_family = AF_UNIX};
+    char dir[] = "/tmp/pprof-test-XXXXXX";
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    struct http_target t;
+    struct error err;
+
+    EXPECT(mkdtemp(dir) != NULL);
+    snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/s", dir);
+    EXPECT(bind(fd, (struct sockaddr *)&addr, sizeof(addr)) == 0);
+    t = target(a, arena_printf(a, "unix://%s/debug/pprof/heap", addr.sun_path));
+    EXPECT_STR(str_from(t.unix_socket), addr.sun_path);
+    EXPECT_STR(str_from(t.url), "http://localhost/debug/pprof/heap");
+    EXPECT(!http_target_parse(a, STR("unix:///nowhere/x"), &t, &err));
+    EXPECT_STR(str_from(err.text), "no Unix socket at /nowhere/x");
+    close(fd);
+    unlink(addr.sun_path);
+    rmdir(dir);
+    arena_free(a);
+}
+
+static void write_text(struct arena *a, const char *dir, const char *name,
+                       const char *text)
+{
+    struct error err;
+
+    EXPECT(
+        file_write(arena_printf(a, "%s/%s", dir, name), str_from(text), &err));
+}
+
+TEST(half_a_certificate_pair_is_completed)
+{
+    struct arena *a = arena_new();
+    char dir[] = "/tmp/pprof-test-XXXXXX";
+    struct tls_files f;
+    struct error err;
+    struct str note;
+
+    EXPECT(mkdtemp(dir) != NULL);
+    write_text(a, dir, "both.pem",
+               "-----BEGIN PRIVATE KEY-----\n-----BEGIN CERTIFICATE-----\n");
+    write_text(a, dir, "c.key", "-----BEGIN PRIVATE KEY-----\n");
+    write_text(a, dir, "lone.key", "-----BEGIN PRIVATE KEY-----\n");
+    write_text(a, dir, "c.crt", "-----BEGIN CERTIFICATE-----\n");
+
+    f = (struct tls_files){.key =
+                               str_from(arena_printf(a, "%s/both.pem", dir))};
+    EXPECT(tls_complete(a, &f, &note, &err));
+    EXPECT(str_eq(f.cert, f.key));
+    EXPECT(str_contains(note, STR("No -tls_cert given: using ")));
+
+    f = (struct tls_files){.key = str_from(arena_printf(a, "%s/c.key", dir))};
+    EXPECT(tls_complete(a, &f, &note, &err));
+    EXPECT(str_has_suffix(f.cert, STR("/c.crt")));
+
+    f = (struct tls_files){.key =
+                               str_from(arena_printf(a, "%s/lone.key", dir))};
+    EXPECT(!tls_complete(a, &f, &note, &err));
+    EXPECT_STR(str_from(err.text),
+               "-tls_key is specified, so -tls_cert must also be specified");
+
+    for (const char *const *name =
+             (const char *const[]){"both.pem", "c.key", "lone.key", "c.crt",
+                                   NULL};
+         *name; name++)
+        unlink(arena_printf(a, "%s/%s", dir, *name));
+    rmdir(dir);
+    arena_free(a);
+}
+
+TEST_MAIN
