@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/number.h"
+#include "base/utf8.h"
 
 #define NS_PER_SECOND 1000000000
 
@@ -179,4 +180,50 @@ void goformat_time_seconds(struct buf *out, int64_t unix_ns)
     split_time(unix_ns, &seconds, &ns);
     tm = add_date(out, seconds);
     buf_addf(out, " %s", tm.tm_zone);
+}
+
+/* Controls, spaces but the plain one, format characters, private use: what
+ * Go's %q escapes (of the unassigned ones only the ends of planes). */
+static bool printable(uint32_t c)
+{
+    static const uint32_t ranges[][2] = {
+        {0x00, 0x1f},       {0x7f, 0xa0},        {0xad, 0xad},
+        {0x600, 0x605},     {0x61c, 0x61c},      {0x6dd, 0x6dd},
+        {0x70f, 0x70f},     {0x1680, 0x1680},    {0x180e, 0x180e},
+        {0x2000, 0x200f},   {0x2028, 0x202f},    {0x205f, 0x206f},
+        {0x3000, 0x3000},   {0xd800, 0xf8ff},    {0xfdd0, 0xfdef},
+        {0xfeff, 0xfeff},   {0xfff0, 0xfffb},    {0xfffe, 0xffff},
+        {0x1fffe, 0x1ffff}, {0xe0000, 0x10ffff},
+    };
+
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
+        if (c >= ranges[i][0] && c <= ranges[i][1])
+            return false;
+    return true;
+}
+
+void goformat_quote(struct buf *out, struct str s)
+{
+    static const char letters[] = "abtnvfr"; /* for 7 to 13 */
+
+    buf_add_char(out, '"');
+    while (s.n) {
+        size_t n;
+        uint32_t c = utf8_decode(s, &n);
+
+        if (c == UTF8_REPLACEMENT && n == 1)
+            buf_addf(out, "\\x%02x", (unsigned char)s.s[0]);
+        else if (c == '"' || c == '\\')
+            buf_addf(out, "\\%c", (char)c);
+        else if (printable(c))
+            buf_add(out, str_first(s, n));
+        else if (c >= '\a' && c <= '\r')
+            buf_addf(out, "\\%c", letters[c - '\a']);
+        else if (c < ' ' || c == 0x7f)
+            buf_addf(out, "\\x%02x", c);
+        else
+            buf_addf(out, c > 0xffff ? "\\U%08x" : "\\u%04x", c);
+        s = str_skip(s, n);
+    }
+    buf_add_char(out, '"');
 }

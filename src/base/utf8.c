@@ -30,6 +30,21 @@ size_t utf8_sequence(struct str text)
     return len;
 }
 
+uint32_t utf8_decode(struct str text, size_t *length)
+{
+    const unsigned char *s = (const unsigned char *)text.s;
+    size_t n = utf8_sequence(text);
+    uint32_t c;
+
+    *length = n ? n : 1;
+    if (n == 0)
+        return UTF8_REPLACEMENT;
+    c = n == 1 ? s[0] : s[0] & (0x7fu >> n);
+    for (size_t i = 1; i < n; i++)
+        c = c << 6 | (s[i] & 0x3f);
+    return c;
+}
+
 size_t utf8_count(struct str s)
 {
     size_t count = 0;

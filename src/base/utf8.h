@@ -8,6 +8,13 @@
  * valid one. */
 size_t utf8_sequence(struct str text);
 
+/* What a byte that is no part of a code point is read as. */
+#define UTF8_REPLACEMENT 0xfffdu
+
+/* The code point that a text (not empty) starts with, and its length; a byte
+ * that is no part of one is U+FFFD of length 1. */
+uint32_t utf8_decode(struct str text, size_t *length);
+
 /* Code points in a text; a byte that is no part of one counts as one. */
 size_t utf8_count(struct str s);
 

@@ -15,6 +15,10 @@ extern "C" {
 #include <string>
 #include <vector>
 
+extern "C" {
+#include "base/utf8.h"
+}
+
 // Bounds the program and the cache of a search.  A pattern that needs more
 // is refused as too large.
 static const int64_t MAX_MEMORY = 64 << 20;
@@ -30,39 +34,12 @@ struct regex {
     RE2 re;
 };
 
-// The length of the UTF-8 sequence at s, by Go's strict rules (shortest form
-// only, no surrogates); 0 if there is none.
-static size_t utf8_length(const unsigned char *s, size_t n)
-{
-    auto tail = [&](size_t i, unsigned char low, unsigned char high) {
-        return i < n && s[i] >= low && s[i] <= high;
-    };
-    unsigned char c = s[0];
-
-    if (c < 0x80)
-        return 1;
-    if (c >= 0xc2 && c <= 0xdf)
-        return tail(1, 0x80, 0xbf) ? 2 : 0;
-    if (c >= 0xe0 && c <= 0xef)
-        return tail(1, c == 0xe0 ? 0xa0 : 0x80, c == 0xed ? 0x9f : 0xbf) &&
-                       tail(2, 0x80, 0xbf)
-                   ? 3
-                   : 0;
-    if (c >= 0xf0 && c <= 0xf4)
-        return tail(1, c == 0xf0 ? 0x90 : 0x80, c == 0xf4 ? 0x8f : 0xbf) &&
-                       tail(2, 0x80, 0xbf) && tail(3, 0x80, 0xbf)
-                   ? 4
-                   : 0;
-    return 0;
-}
-
 // Where the first byte is that belongs to no UTF-8 sequence; text.n if none.
 static size_t first_invalid(struct str text)
 {
-    auto s = reinterpret_cast<const unsigned char *>(text.s);
     size_t i = 0, n;
 
-    while (i < text.n && (n = utf8_length(s + i, text.n - i)) != 0)
+    while (i < text.n && (n = utf8_sequence(str_skip(text, i))) != 0)
         i += n;
     return i;
 }
@@ -199,11 +176,10 @@ void regex_free(struct regex *re)
 // came from.
 static std::string utf8_repair(struct str text, std::vector<size_t> *from)
 {
-    auto s = reinterpret_cast<const unsigned char *>(text.s);
     std::string out;
 
     for (size_t i = 0; i < text.n;) {
-        size_t n = utf8_length(s + i, text.n - i);
+        size_t n = utf8_sequence(str_skip(text, i));
         std::string bytes = n ? std::string(text.s + i, n) : "\xef\xbf\xbd";
         out += bytes;
         from->insert(from->end(), bytes.size(), i);

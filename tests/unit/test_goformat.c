@@ -104,4 +104,15 @@ TEST(times_show_the_local_zone_and_no_trailing_zeros)
                   "2017-07-13 23:10:00 -0330 XYZ");
 }
 
+TEST(quoted_texts_escape_what_cannot_be_printed)
+{
+    EXPECT_FORMAT(goformat_quote, STR(""), "\"\"");
+    EXPECT_FORMAT(goformat_quote, STR("a b\"\\"), "\"a b\\\"\\\\\"");
+    EXPECT_FORMAT(goformat_quote, STR("\a\n\r\x01\x7f"),
+                  "\"\\a\\n\\r\\x01\\x7f\"");
+    EXPECT_FORMAT(goformat_quote, STR("ünï\xff"), "\"ünï\\xff\"");
+    EXPECT_FORMAT(goformat_quote, STR("\u00a0\U000f0000"),
+                  "\"\\u00a0\\U000f0000\"");
+}
+
 TEST_MAIN
