@@ -8,8 +8,12 @@ struct granularity {
     bool inlines, function, filename, line, column, address;
 };
 
-/* Clears what is not wanted, in place.  Objects are not merged here. */
-bool profile_aggregate(struct profile *p, struct granularity keep,
-                       struct error *err);
+/*
+ * Clears what is not wanted, in place: names, files, lines, columns,
+ * addresses; without inlines only the outermost line of a location stays.
+ * Without lines there are no columns either.  Locations and functions that
+ * are equal now are not merged.
+ */
+void profile_aggregate(struct profile *p, struct granularity keep);
 
 #endif

@@ -8,6 +8,10 @@
  * Taking samples, frames and labels away, in place.  Each function says by
  * its results which expressions matched anything, so that the caller can
  * warn about those that did not.
+ *
+ * An expression matches a location by the name or file of any of its lines,
+ * or by the file of its mapping.  "Matched" is judged on all locations, also
+ * on those that no sample uses.
  */
 
 struct name_filter { /* any may be NULL */
@@ -18,6 +22,13 @@ struct name_filter_matched {
     bool focus, ignore, hide, show;
 };
 
+/*
+ * Keeps the samples with a location that matches focus and none that matches
+ * ignore; takes from the rest the lines that match hide or do not match show
+ * (all lines or none if it is the mapping that matches), the locations that
+ * are left without lines by that, and then samples without locations (also
+ * those that had none).
+ */
 struct name_filter_matched profile_filter_names(struct profile *p,
                                                 struct name_filter filter);
 
@@ -38,11 +49,14 @@ struct label_filter_matched {
 
 /*
  * Removes the frames below those that drop_frames names and keep_frames does
- * not (the allocator's own frames in a heap profile, say).
+ * not (the allocator's own frames in a heap profile, say).  The expressions
+ * match whole names without arguments.  Fails only when one of them is not a
+ * valid expression; nothing is changed then.
  */
 bool profile_prune(struct profile *p, struct error *err);
 
-/* Frames below the first match (from the leaf) go; the match stays. */
+/* Frames below the first match (from the leaf) go; the match stays.  Names
+ * are matched without their arguments, files not at all. */
 void profile_prune_from(struct profile *p, const struct regex *from);
 
 #endif

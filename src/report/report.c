@@ -21,10 +21,8 @@
 typedef bool format_fn(struct report *r, struct buf *out, struct error *err);
 
 static format_fn *const formats[] = {
-    [REPORT_COMMENTS] = format_comments,
-    [REPORT_PROTO] = format_proto,
-    [REPORT_RAW] = format_raw,
-    [REPORT_TAGS] = format_tags,
+    [REPORT_COMMENTS] = format_comments, [REPORT_PROTO] = format_proto,
+    [REPORT_RAW] = format_raw,           [REPORT_TAGS] = format_tags,
     [REPORT_TRACES] = format_traces,
 };
 
@@ -193,7 +191,7 @@ static bool compile_argument(struct report *r, struct error *err)
                                      STR_ARG(argument));
 }
 
-static bool aggregate(struct report *r, struct error *err)
+static void aggregate(struct report *r)
 {
     const struct report_config *c = &r->config;
     struct str g = c->granularity;
@@ -209,9 +207,8 @@ static bool aggregate(struct report *r, struct error *err)
         .address = addresses,
     };
 
-    if (addresses && keep.inlines)
-        return true;
-    return profile_aggregate(r->profile, keep, err);
+    if (!addresses || !keep.inlines)
+        profile_aggregate(r->profile, keep);
 }
 
 static bool prepare(struct report *r, struct error *err)
@@ -227,7 +224,8 @@ static bool prepare(struct report *r, struct error *err)
     r->total = report_total(r);
     if (!relative && !report_apply_filters(r, err))
         return false;
-    return aggregate(r, err);
+    aggregate(r);
+    return true;
 }
 
 bool report_write(struct profile *p, const struct report_request *request,
