@@ -10,4 +10,7 @@
  */
 bool profile_check(const struct profile *p, struct error *err);
 
+/* The rules for mappings, functions and locations alone. */
+bool profile_check_tables(const struct profile *p, struct error *err);
+
 #endif

@@ -1,0 +1,439 @@
+#include "profile/decoder.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profile/check.h"
+#include "profile/wellformed.h"
+
+bool decode_fail(struct decoder *d, const unsigned char *at, const char *fmt,
+                 ...)
+{
+    char words[256];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(words, sizeof(words), fmt, ap);
+    va_end(ap);
+    d->verdict = DECODE_NOT_PROTO;
+    return error_set(d->err, "byte %zu: %s", (size_t)(at - d->in.at), words);
+}
+
+bool decode_refuse(struct decoder *d, const char *fmt, ...)
+{
+    char words[256];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(words, sizeof(words), fmt, ap);
+    va_end(ap);
+    d->verdict = DECODE_REFUSED;
+    return error_set(d->err, "%s", words);
+}
+
+bool decode_text(struct decoder *d, const unsigned char *at, int64_t index,
+                 string_id *out)
+{
+    if (index < 0 || (uint64_t)index >= d->n_texts)
+        return decode_fail(d, at, "string %lld of a table of %zu",
+                           (long long)index, d->n_texts);
+    *out = d->texts[index];
+    return true;
+}
+
+bool decode_scalars(struct decoder *d, struct wire_reader r, const char *what,
+                    uint64_t *v, size_t n)
+{
+    struct wire_field f;
+
+    memset(v, 0, (n + 1) * sizeof(*v));
+    while (wire_more(&r)) {
+        if (!wire_next(&r, &f))
+            return decode_fail(d, r.at, "%s: %s", what, r.problem);
+        if (f.number == 0 || f.number > n)
+            continue;
+        if (f.type != WIRE_VARINT)
+            return decode_fail(d, r.at, "%s: field %u has wire type %d", what,
+                               (unsigned)f.number, (int)f.type);
+        v[f.number] = f.value;
+    }
+    return true;
+}
+
+bool decode_each(struct decoder *d, unsigned number,
+                 bool (*fill)(struct decoder *d, struct wire_reader message))
+{
+    const struct extent *x = &d->fields[number];
+    struct wire_reader r = {.at = x->first, .end = x->end};
+    struct wire_field f;
+
+    while (wire_more(&r)) {
+        if (!wire_next(&r, &f))
+            return decode_fail(d, r.at, "%s", r.problem);
+        if (f.number == number && !fill(d, f.bytes))
+            return false;
+    }
+    return true;
+}
+
+/*
+ * The scan.
+ */
+
+static bool scan_comments(struct decoder *d, const struct wire_field *f)
+{
+    struct wire_reader r = f->bytes;
+    uint64_t v;
+
+    if (f->type == WIRE_VARINT) {
+        *vec_push(d->scratch, &d->comments) = (int64_t)f->value;
+        return true;
+    }
+    while (wire_more(&r)) {
+        if (!wire_read_varint(&r, &v))
+            return decode_fail(d, r.at, "comment: %s", r.problem);
+        *vec_push(d->scratch, &d->comments) = (int64_t)v;
+    }
+    return true;
+}
+
+static bool scan_period_type(struct decoder *d, const struct wire_field *f)
+{
+    uint64_t v[3];
+
+    if (!decode_scalars(d, f->bytes, "period type", v, 2))
+        return false;
+    memcpy(d->period_type, v, sizeof(v));
+    return true;
+}
+
+static bool has_right_type(const struct wire_field *f)
+{
+    switch (f->number) {
+    case PROTO_SAMPLE_TYPE:
+    case PROTO_SAMPLE:
+    case PROTO_MAPPING:
+    case PROTO_LOCATION:
+    case PROTO_FUNCTION:
+    case PROTO_STRING:
+    case PROTO_PERIOD_TYPE:
+        return f->type == WIRE_BYTES;
+    case PROTO_COMMENT:
+        return f->type == WIRE_BYTES || f->type == WIRE_VARINT;
+    default:
+        return f->type == WIRE_VARINT;
+    }
+}
+
+static void add_to_extent(struct extent *x, const unsigned char *start,
+                          const unsigned char *end, const struct wire_field *f)
+{
+    if (!x->n)
+        x->first = start;
+    x->end = end;
+    x->n++;
+    if (f->type == WIRE_BYTES)
+        x->bytes += (size_t)(f->bytes.end - f->bytes.at);
+}
+
+static bool scan_field(struct decoder *d, const unsigned char *start,
+                       const struct wire_reader *r, const struct wire_field *f)
+{
+    if (!has_right_type(f))
+        return decode_fail(d, start, "field %u has wire type %d",
+                           (unsigned)f->number, (int)f->type);
+    add_to_extent(&d->fields[f->number], start, r->at, f);
+    switch (f->number) {
+    case PROTO_SAMPLE:
+    case PROTO_LOCATION:
+    case PROTO_FUNCTION:
+    case PROTO_MAPPING:
+    case PROTO_SAMPLE_TYPE:
+        return true;
+    case PROTO_STRING:
+        if (d->fields[PROTO_STRING].n == 1 && wire_more(&f->bytes))
+            return decode_fail(d, start, "the first string is not empty");
+        return true;
+    case PROTO_PERIOD_TYPE:
+        return scan_period_type(d, f);
+    case PROTO_COMMENT:
+        return scan_comments(d, f);
+    default:
+        d->once[f->number] = (int64_t)f->value;
+        return true;
+    }
+}
+
+/* A second time stamp means that profiles were written one after another,
+ * unless what came before is not a profile at all. */
+static bool refuse_second_profile(struct decoder *d, const unsigned char *at)
+{
+    struct wire_reader before = {.at = d->in.at, .end = at};
+
+    if (!proto_is_well_formed(before))
+        return decode_fail(d, at, "a second time after malformed messages");
+    return decode_refuse(d, "concatenated profiles detected");
+}
+
+static bool scan(struct decoder *d)
+{
+    struct wire_reader r = d->in;
+    struct wire_field f;
+
+    while (wire_more(&r)) {
+        const unsigned char *start = r.at;
+
+        if (!wire_next(&r, &f))
+            return decode_fail(d, r.at, "%s", r.problem);
+        if (f.number == 0 || f.number >= PROTO_FIELDS)
+            continue;
+        if (f.number == PROTO_TIME_NS && d->once[PROTO_TIME_NS] != 0)
+            return refuse_second_profile(d, start);
+        if (!scan_field(d, start, &r, &f))
+            return false;
+    }
+    return true;
+}
+
+/*
+ * The tables.
+ */
+
+static bool fill_string(struct decoder *d, struct wire_reader r)
+{
+    d->texts[d->n_texts++] = profile_intern(
+        d->p, str_of((const char *)r.at, (size_t)(r.end - r.at)));
+    return true;
+}
+
+static bool fill_strings(struct decoder *d)
+{
+    const struct extent *x = &d->fields[PROTO_STRING];
+
+    d->texts = arena_new_array(d->scratch, string_id, x->n);
+    return decode_each(d, PROTO_STRING, fill_string);
+}
+
+static bool fill_type(struct decoder *d, struct wire_reader r)
+{
+    struct value_type *t = vec_push(d->p->arena, &d->p->types);
+    uint64_t v[3];
+
+    return decode_scalars(d, r, "sample type", v, 2) &&
+           decode_text(d, r.at, (int64_t)v[PROTO_TYPE_TYPE], &t->type) &&
+           decode_text(d, r.at, (int64_t)v[PROTO_TYPE_UNIT], &t->unit);
+}
+
+static bool fill_mapping(struct decoder *d, struct wire_reader r)
+{
+    struct mapping *m = vec_push(d->p->arena, &d->p->mappings);
+    uint64_t v[PROTO_MAPPING_HAS_INLINE_FRAMES + 1];
+
+    if (!decode_scalars(d, r, "mapping", v, PROTO_MAPPING_HAS_INLINE_FRAMES))
+        return false;
+    m->id = v[PROTO_MAPPING_ID];
+    m->start = v[PROTO_MAPPING_START];
+    m->limit = v[PROTO_MAPPING_LIMIT];
+    m->offset = v[PROTO_MAPPING_OFFSET];
+    m->has_functions = v[PROTO_MAPPING_HAS_FUNCTIONS] != 0;
+    m->has_filenames = v[PROTO_MAPPING_HAS_FILENAMES] != 0;
+    m->has_line_numbers = v[PROTO_MAPPING_HAS_LINE_NUMBERS] != 0;
+    m->has_inline_frames = v[PROTO_MAPPING_HAS_INLINE_FRAMES] != 0;
+    id_index_add(&d->mappings, m->id, (uint32_t)(d->p->mappings.n - 1));
+    return decode_text(d, r.at, (int64_t)v[PROTO_MAPPING_FILE], &m->file) &&
+           decode_text(d, r.at, (int64_t)v[PROTO_MAPPING_BUILD_ID],
+                       &m->build_id);
+}
+
+static bool fill_function(struct decoder *d, struct wire_reader r)
+{
+    struct function *f = vec_push(d->p->arena, &d->p->functions);
+    uint64_t v[PROTO_FUNCTION_START_LINE + 1];
+
+    if (!decode_scalars(d, r, "function", v, PROTO_FUNCTION_START_LINE))
+        return false;
+    f->id = v[PROTO_FUNCTION_ID];
+    f->start_line = (int64_t)v[PROTO_FUNCTION_START_LINE];
+    id_index_add(&d->functions, f->id, (uint32_t)(d->p->functions.n - 1));
+    return decode_text(d, r.at, (int64_t)v[PROTO_FUNCTION_NAME], &f->name) &&
+           decode_text(d, r.at, (int64_t)v[PROTO_FUNCTION_SYSTEM_NAME],
+                       &f->system_name) &&
+           decode_text(d, r.at, (int64_t)v[PROTO_FUNCTION_FILENAME],
+                       &f->filename);
+}
+
+static bool fill_line(struct decoder *d, struct wire_reader r)
+{
+    struct line *line = vec_push(d->p->arena, &d->p->lines);
+    uint64_t v[PROTO_LINE_COLUMN + 1];
+    uint64_t id;
+
+    if (!decode_scalars(d, r, "line", v, PROTO_LINE_COLUMN))
+        return false;
+    /* Even where a function with id 0 exists, 0 means none. */
+    id = v[PROTO_LINE_FUNCTION];
+    line->function = id ? id_index_find(&d->functions, id) : NO_INDEX;
+    line->line = (int64_t)v[PROTO_LINE_LINE];
+    line->column = (int64_t)v[PROTO_LINE_COLUMN];
+    return true;
+}
+
+static bool fill_location(struct decoder *d, struct wire_reader r)
+{
+    struct location *l = vec_push(d->p->arena, &d->p->locations);
+    uint64_t v[PROTO_LOCATION_FOLDED + 1] = {0};
+    struct wire_field f;
+
+    l->line_start = (uint32_t)d->p->lines.n;
+    while (wire_more(&r)) {
+        const unsigned char *start = r.at;
+        bool is_line;
+
+        if (!wire_next(&r, &f))
+            return decode_fail(d, r.at, "location: %s", r.problem);
+        if (f.number == 0 || f.number > PROTO_LOCATION_FOLDED)
+            continue;
+        is_line = f.number == PROTO_LOCATION_LINE;
+        if (f.type != (is_line ? WIRE_BYTES : WIRE_VARINT))
+            return decode_fail(d, start, "location: field %u has wire type %d",
+                               (unsigned)f.number, (int)f.type);
+        if (!is_line)
+            v[f.number] = f.value;
+        else if (!fill_line(d, f.bytes))
+            return false;
+    }
+    l->id = v[PROTO_LOCATION_ID];
+    l->address = v[PROTO_LOCATION_ADDRESS];
+    l->is_folded = v[PROTO_LOCATION_FOLDED] != 0;
+    l->n_lines = (uint32_t)d->p->lines.n - l->line_start;
+    l->mapping = id_index_find(&d->mappings, v[PROTO_LOCATION_MAPPING]);
+    id_index_add(&d->locations, l->id, (uint32_t)(d->p->locations.n - 1));
+    return true;
+}
+
+static bool fill_tables(struct decoder *d)
+{
+    struct profile *p = d->p;
+    const struct extent *x = d->fields;
+
+    vec_reserve(p->arena, &p->types, x[PROTO_SAMPLE_TYPE].n);
+    vec_reserve(p->arena, &p->mappings, x[PROTO_MAPPING].n);
+    vec_reserve(p->arena, &p->functions, x[PROTO_FUNCTION].n);
+    vec_reserve(p->arena, &p->locations, x[PROTO_LOCATION].n);
+    vec_reserve(p->arena, &p->lines, x[PROTO_LOCATION].n);
+    id_index_init(&d->mappings, d->scratch, x[PROTO_MAPPING].n);
+    id_index_init(&d->functions, d->scratch, x[PROTO_FUNCTION].n);
+    id_index_init(&d->locations, d->scratch, x[PROTO_LOCATION].n);
+    return decode_each(d, PROTO_SAMPLE_TYPE, fill_type) &&
+           decode_each(d, PROTO_MAPPING, fill_mapping) &&
+           decode_each(d, PROTO_FUNCTION, fill_function) &&
+           decode_each(d, PROTO_LOCATION, fill_location);
+}
+
+static bool fill_once(struct decoder *d)
+{
+    struct profile *p = d->p;
+    const unsigned char *end = d->in.end;
+
+    p->time_ns = d->once[PROTO_TIME_NS];
+    p->duration_ns = d->once[PROTO_DURATION_NS];
+    p->period = d->once[PROTO_PERIOD];
+    vec_reserve(p->arena, &p->comments, d->comments.n);
+    for (size_t i = 0; i < d->comments.n; i++)
+        if (!decode_text(d, end, d->comments.v[i],
+                         vec_push(p->arena, &p->comments)))
+            return false;
+    return decode_text(d, end, d->once[PROTO_DROP_FRAMES], &p->drop_frames) &&
+           decode_text(d, end, d->once[PROTO_KEEP_FRAMES], &p->keep_frames) &&
+           decode_text(d, end, d->period_type[PROTO_TYPE_TYPE],
+                       &p->period_type.type) &&
+           decode_text(d, end, d->period_type[PROTO_TYPE_UNIT],
+                       &p->period_type.unit) &&
+           decode_text(d, end, d->once[PROTO_DEFAULT_TYPE], &p->default_type) &&
+           decode_text(d, end, d->once[PROTO_DOC_URL], &p->doc_url);
+}
+
+/*
+ * The whole.
+ */
+
+static bool over(struct decoder *d, unsigned field, const char *what)
+{
+    size_t n = d->fields[field].n;
+
+    return n >= NO_INDEX &&
+           !decode_refuse(d, "%zu %s, the limit is %u", n, what, NO_INDEX - 1);
+}
+
+/* Our indices have 32 bits. */
+static bool counts_fit(struct decoder *d)
+{
+    const struct profile_limits *limits = d->limits;
+    size_t samples = d->fields[PROTO_SAMPLE].n;
+    size_t bytes = d->fields[PROTO_STRING].bytes;
+
+    if (samples > limits->samples)
+        return decode_refuse(d, "%zu samples, the limit is %zu", samples,
+                             limits->samples);
+    if (bytes > limits->string_bytes)
+        return decode_refuse(d, "%zu bytes of strings, the limit is %zu", bytes,
+                             limits->string_bytes);
+    return !over(d, PROTO_STRING, "strings") &&
+           !over(d, PROTO_MAPPING, "mappings") &&
+           !over(d, PROTO_FUNCTION, "functions") &&
+           !over(d, PROTO_LOCATION, "locations");
+}
+
+static bool unsound(struct decoder *d)
+{
+    d->verdict = DECODE_UNSOUND;
+    return false;
+}
+
+static bool is_sound(struct decoder *d)
+{
+    size_t types = d->p->types.n;
+
+    if (types == 0 && d->p->n_samples)
+        error_set(d->err, "missing sample type information");
+    else if (d->fault.kind == FAULT_VALUES)
+        error_set(d->err, "mismatch: sample has %zu values vs. %zu types",
+                  d->fault.values, types);
+    else if (d->fault.kind == FAULT_LOCATION)
+        error_set(d->err, "sample has nil location");
+    else if (profile_check_tables(d->p, d->err))
+        return true;
+    return unsound(d);
+}
+
+static bool decode(struct decoder *d)
+{
+    if (!wire_more(&d->in))
+        return decode_refuse(d, "empty input file");
+    return scan(d) && counts_fit(d) && fill_strings(d) && fill_tables(d) &&
+           decode_samples(d) && fill_once(d) && is_sound(d);
+}
+
+struct profile *profile_decode(struct str bytes,
+                               const struct profile_limits *limits,
+                               enum decode_verdict *verdict, struct error *err)
+{
+    const unsigned char *at = (const unsigned char *)bytes.s;
+    struct decoder d = {
+        .in = {.at = at, .end = at + bytes.n},
+        .limits = limits,
+        .p = profile_new(),
+        .scratch = arena_new(),
+        .err = err,
+    };
+    bool ok = decode(&d);
+
+    arena_free(d.scratch);
+    if (!ok) {
+        profile_free(d.p);
+        *verdict = d.verdict;
+        return NULL;
+    }
+    return d.p;
+}

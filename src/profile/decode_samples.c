@@ -1,0 +1,209 @@
+/*
+ * Samples: nine tenths of a profile's bytes, so this is the hot path.
+ *
+ * Each sample is read once.  The number of frames and labels in it is at
+ * most its number of bytes, so one look at the room that is left serves the
+ * whole sample; the arrays live in mappings of their own, where growing
+ * copies nothing and pages that are never touched cost nothing.
+ */
+#include "profile/decoder.h"
+
+struct samples {
+    struct decoder *d;
+    size_t stack_n, stack_cap;
+    size_t labels_n, labels_cap;
+    int64_t *values; /* of the open sample; NULL: not to be kept */
+    size_t n_values; /* of the open sample */
+};
+
+#define TAG(field, type) ((uint64_t)(field) << 3 | (type))
+
+static bool add_frame(struct samples *s, uint64_t id)
+{
+    s->d->p->stack[s->stack_n++] = id_index_find(&s->d->locations, id);
+    return true;
+}
+
+static bool add_frames(struct samples *s, struct wire_reader r)
+{
+    const struct id_index *locations = &s->d->locations;
+    uint32_t *frame = s->d->p->stack + s->stack_n;
+    uint64_t id;
+
+    while (wire_more(&r)) {
+        if (!wire_read_varint(&r, &id))
+            return decode_fail(s->d, r.at, "sample: location: %s", r.problem);
+        *frame++ = id_index_find(locations, id);
+    }
+    s->stack_n = (size_t)(frame - s->d->p->stack);
+    return true;
+}
+
+static bool add_value(struct samples *s, uint64_t v)
+{
+    if (s->values && s->n_values < s->d->p->types.n)
+        s->values[s->n_values] = (int64_t)v;
+    s->n_values++;
+    return true;
+}
+
+static bool add_values(struct samples *s, struct wire_reader r)
+{
+    uint64_t v;
+
+    while (wire_more(&r)) {
+        if (!wire_read_varint(&r, &v))
+            return decode_fail(s->d, r.at, "sample: value: %s", r.problem);
+        add_value(s, v);
+    }
+    return true;
+}
+
+/* What a label is follows from which of its indices are zero, not from the
+ * texts they stand for. */
+static bool add_label(struct samples *s, struct wire_reader r)
+{
+    struct decoder *d = s->d;
+    struct label *label = &d->p->labels[s->labels_n];
+    uint64_t v[PROTO_LABEL_UNIT + 1];
+
+    *label = (struct label){0};
+    if (!decode_scalars(d, r, "label", v, PROTO_LABEL_UNIT) ||
+        !decode_text(d, r.at, (int64_t)v[PROTO_LABEL_KEY], &label->key))
+        return false;
+    if (v[PROTO_LABEL_STR]) {
+        s->labels_n++;
+        label->kind = LABEL_STRING;
+        return decode_text(d, r.at, (int64_t)v[PROTO_LABEL_STR], &label->str);
+    }
+    if (!v[PROTO_LABEL_NUM] && !v[PROTO_LABEL_UNIT])
+        return true;
+    s->labels_n++;
+    label->num = (int64_t)v[PROTO_LABEL_NUM];
+    label->kind = v[PROTO_LABEL_UNIT] ? LABEL_MEASURE : LABEL_NUMBER;
+    return decode_text(d, r.at, (int64_t)v[PROTO_LABEL_UNIT], &label->str);
+}
+
+static bool add_field(struct samples *s, struct wire_reader *r)
+{
+    const unsigned char *start = r->at;
+    struct wire_field f;
+
+    if (!wire_next(r, &f))
+        return decode_fail(s->d, r->at, "sample: %s", r->problem);
+    switch (f.number << 3 | f.type) {
+    case TAG(PROTO_SAMPLE_LOCATION, WIRE_BYTES):
+        return add_frames(s, f.bytes);
+    case TAG(PROTO_SAMPLE_LOCATION, WIRE_VARINT):
+        return add_frame(s, f.value);
+    case TAG(PROTO_SAMPLE_VALUE, WIRE_BYTES):
+        return add_values(s, f.bytes);
+    case TAG(PROTO_SAMPLE_VALUE, WIRE_VARINT):
+        return add_value(s, f.value);
+    case TAG(PROTO_SAMPLE_LABEL, WIRE_BYTES):
+        return add_label(s, f.bytes);
+    }
+    if (f.number == 0 || f.number > PROTO_SAMPLE_LABEL)
+        return true;
+    return decode_fail(s->d, start, "sample: field %u has wire type %d",
+                       (unsigned)f.number, (int)f.type);
+}
+
+static void make_room(struct samples *s, size_t n)
+{
+    struct profile *p = s->d->p;
+    size_t want;
+
+    if (s->stack_cap - s->stack_n < n) {
+        want = s->stack_n + n + s->stack_cap / 2;
+        p->stack =
+            arena_grow(p->arena, p->stack, s->stack_cap * sizeof(*p->stack),
+                       want * sizeof(*p->stack));
+        s->stack_cap = want;
+    }
+    if (s->labels_cap - s->labels_n < n / 2) {
+        want = s->labels_n + n / 2 + s->labels_cap / 2;
+        p->labels =
+            arena_grow(p->arena, p->labels, s->labels_cap * sizeof(*p->labels),
+                       want * sizeof(*p->labels));
+        s->labels_cap = want;
+    }
+}
+
+static bool has_no_location(const struct samples *s)
+{
+    const struct profile *p = s->d->p;
+
+    for (size_t i = p->loc_start[p->n_samples]; i < s->stack_n; i++)
+        if (p->stack[i] == NO_INDEX)
+            return true;
+    return false;
+}
+
+static void note_fault(struct samples *s)
+{
+    struct sample_fault *fault = &s->d->fault;
+
+    if (fault->kind != FAULT_NONE)
+        return;
+    if (s->n_values != s->d->p->types.n)
+        *fault = (struct sample_fault){FAULT_VALUES, s->n_values};
+    else if (has_no_location(s))
+        *fault = (struct sample_fault){FAULT_LOCATION, 0};
+}
+
+static bool add_sample(struct samples *s, struct wire_reader r)
+{
+    struct profile *p = s->d->p;
+    size_t labels = s->labels_n;
+
+    make_room(s, (size_t)(r.end - r.at));
+    s->n_values = 0;
+    while (wire_more(&r))
+        if (!add_field(s, &r))
+            return false;
+    if (s->stack_n - p->loc_start[p->n_samples] > s->d->limits->stack_depth)
+        return decode_refuse(
+            s->d, "sample %zu has %zu frames, the limit is %zu", p->n_samples,
+            s->stack_n - p->loc_start[p->n_samples], s->d->limits->stack_depth);
+    profile_sort_labels(p, p->labels + labels, s->labels_n - labels);
+    note_fault(s);
+    p->n_samples++;
+    p->loc_start[p->n_samples] = s->stack_n;
+    p->label_start[p->n_samples] = s->labels_n;
+    if (s->values)
+        s->values += p->types.n;
+    return true;
+}
+
+/* A value takes a byte at least: more of them than bytes means that some
+ * sample has too few, and room for them need not be found. */
+static int64_t *alloc_values(const struct decoder *d)
+{
+    const struct extent *x = &d->fields[PROTO_SAMPLE];
+    size_t n;
+
+    if (__builtin_mul_overflow(x->n, d->p->types.n, &n) || n > x->bytes)
+        return NULL;
+    return arena_new_array(d->p->arena, int64_t, n);
+}
+
+bool decode_samples(struct decoder *d)
+{
+    const struct extent *x = &d->fields[PROTO_SAMPLE];
+    struct profile *p = d->p;
+    struct samples s = {.d = d};
+    struct wire_reader r = {.at = x->first, .end = x->end};
+    struct wire_field f;
+
+    p->loc_start = arena_new_array(p->arena, size_t, x->n + 1);
+    p->label_start = arena_new_array(p->arena, size_t, x->n + 1);
+    s.values = p->values = alloc_values(d);
+    while (wire_more(&r)) {
+        if (!wire_next(&r, &f))
+            return decode_fail(d, r.at, "%s", r.problem);
+        if (f.number == PROTO_SAMPLE && !add_sample(&s, f.bytes))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,82 @@
+#ifndef PROFILE_DECODER_H
+#define PROFILE_DECODER_H
+
+#include "profile/decode.h"
+#include "profile/idindex.h"
+#include "profile/proto.h"
+#include "profile/wire_read.h"
+
+/*
+ * What the files of the decoder share; nobody else includes this.
+ *
+ * decode.c scans the top level once, which says how many of everything there
+ * are and where, and then fills the tables in the order of who needs whom:
+ * strings, mappings and functions, locations, and last the samples, which
+ * are decode_samples.c.
+ */
+struct extent { /* of all fields with one number */
+    const unsigned char *first, *end;
+    size_t n;
+    size_t bytes; /* of their contents */
+};
+
+enum { PROTO_FIELDS = PROTO_DOC_URL + 1 };
+
+/* The first rule of check.h that samples break, to be reported if nothing
+ * worse is found. */
+struct sample_fault {
+    enum {
+        FAULT_NONE,
+        FAULT_VALUES,
+        FAULT_LOCATION,
+    } kind;
+    size_t values; /* that the sample has */
+};
+
+struct decoder {
+    struct wire_reader in;
+    const struct profile_limits *limits;
+    struct profile *p;
+    struct arena *scratch;
+    struct extent fields[PROTO_FIELDS];
+
+    string_id *texts; /* string table index to id */
+    size_t n_texts;
+    struct id_index mappings, functions, locations;
+
+    /* The one-time fields, texts still as table indices. */
+    int64_t once[PROTO_FIELDS];
+    int64_t period_type[3];
+    VEC(int64_t) comments;
+
+    struct sample_fault fault;
+    enum decode_verdict verdict;
+    struct error *err;
+};
+
+/* "byte N: words" as the error.  Returns false. */
+bool decode_fail(struct decoder *d, const unsigned char *at, const char *fmt,
+                 ...) __attribute__((format(printf, 3, 4)));
+
+/* The same with the verdict "refused", without a place. */
+bool decode_refuse(struct decoder *d, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The id of the text at a table index; false when the index is not there. */
+bool decode_text(struct decoder *d, const unsigned char *at, int64_t index,
+                 string_id *out);
+
+/*
+ * A message of nothing but scalars: v[1..n] are its fields 1..n, the last
+ * one given counts; others are skipped.  v is zeroed here.
+ */
+bool decode_scalars(struct decoder *d, struct wire_reader r, const char *what,
+                    uint64_t *v, size_t n);
+
+/* Calls fill for each message of one field of the profile, in order. */
+bool decode_each(struct decoder *d, unsigned number,
+                 bool (*fill)(struct decoder *d, struct wire_reader message));
+
+bool decode_samples(struct decoder *d);
+
+#endif
