@@ -200,7 +200,9 @@ void *arena_grow(struct arena *a, void *old, size_t old_n, size_t new_n)
         return old;
     if (old && old_room >= LARGE)
         return resize_large(a, old, new_room);
-    if (old && old_room && grow_in_chunk(a, old, old_room, new_room))
+    /* What is large lives in a mapping of its own, or nobody could tell. */
+    if (old && old_room && new_room < LARGE &&
+        grow_in_chunk(a, old, old_room, new_room))
         return old;
     p = arena_alloc(a, new_n);
     if (old && old_n)

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
+#include "base/percent.h"
 #include "base/vec.h"
 
 static bool is_scheme(struct str s)
@@ -104,35 +105,14 @@ struct pair {
     struct str key, value;
 };
 
-static int hex_digit(char c)
-{
-    if (isdigit((unsigned char)c))
-        return c - '0';
-    if (isxdigit((unsigned char)c))
-        return tolower((unsigned char)c) - 'a' + 10;
-    return -1;
-}
-
 static bool decode(struct arena *a, struct str in, struct str *out)
 {
     char *to = arena_alloc(a, in.n + 1);
-    size_t n = 0;
+    ptrdiff_t n = percent_decode(in, true, to);
 
-    for (size_t i = 0; i < in.n; i++) {
-        if (in.s[i] == '%') {
-            bool whole = in.n - i > 2;
-            int high = whole ? hex_digit(in.s[i + 1]) : -1;
-            int low = whole ? hex_digit(in.s[i + 2]) : -1;
-
-            if (high < 0 || low < 0)
-                return false;
-            to[n++] = (char)(high << 4 | low);
-            i += 2;
-        } else {
-            to[n++] = in.s[i] == '+' ? ' ' : in.s[i];
-        }
-    }
-    *out = str_of(to, n);
+    if (n < 0)
+        return false;
+    *out = str_of(to, (size_t)n);
     return true;
 }
 

@@ -51,6 +51,23 @@ TEST(vectors_grow_from_small_to_mapped_and_stay_zeroed)
     arena_free(a);
 }
 
+TEST(an_allocation_grows_out_of_a_roomy_chunk)
+{
+    struct arena *a = arena_new();
+    size_t n = 200u << 10;
+    char *p;
+
+    for (int i = 0; i < 64; i++) /* the next chunk is one of a megabyte */
+        arena_alloc(a, 32u << 10);
+    p = arena_alloc(a, n);
+    memset(p, 'x', n);
+    for (; n < 4u << 20; n += 64u << 10)
+        p = arena_grow(a, p, n, n + (64u << 10));
+    EXPECT(p[0] == 'x' && p[(200u << 10) - 1] == 'x');
+    EXPECT(p[200u << 10] == 0 && p[n - 1] == 0);
+    arena_free(a);
+}
+
 TEST(map_finds_every_record_after_growing)
 {
     struct arena *a = arena_new();

@@ -1,0 +1,57 @@
+#include "base/pages.h"
+
+#include <sys/mman.h>
+
+void *pages_alloc(size_t bytes)
+{
+    void *p;
+
+    if (bytes == 0)
+        return NULL;
+    p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+void pages_free(void *p, size_t bytes)
+{
+    if (p && bytes)
+        munmap(p, bytes);
+}
+
+static bool vec_grow(struct pages_vec *v, size_t want)
+{
+    size_t cap = v->cap ? v->cap : 65536 / v->size + 1;
+    void *p;
+
+    while (cap < want)
+        cap *= 2;
+    if (cap > (size_t)-1 / 2 / v->size)
+        return false;
+    if (!v->p)
+        p = pages_alloc(cap * v->size);
+    else
+        p = mremap(v->p, v->cap * v->size, cap * v->size, MREMAP_MAYMOVE);
+    if (!p || p == MAP_FAILED)
+        return false;
+    v->p = p;
+    v->cap = cap;
+    return true;
+}
+
+void *pages_vec_push(struct pages_vec *v, size_t count)
+{
+    void *at;
+
+    if (count > v->cap - v->n && !vec_grow(v, v->n + count))
+        return NULL;
+    at = (char *)v->p + v->n * v->size;
+    v->n += count;
+    return at;
+}
+
+void pages_vec_release(struct pages_vec *v)
+{
+    pages_free(v->p, v->cap * v->size);
+    *v = (struct pages_vec){.size = v->size};
+}

@@ -1,0 +1,15 @@
+#ifndef BASE_THREAD_H
+#define BASE_THREAD_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Starts a named thread with every signal blocked, so that no handler of the
+ * program ever runs in it.  The error number of pthread_create, 0 if fine.
+ */
+int thread_start(pthread_t *out, const char *name, size_t stack_bytes,
+                 void *(*run)(void *), void *arg);
+
+#endif

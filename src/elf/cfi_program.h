@@ -1,0 +1,52 @@
+#ifndef ELF_CFI_PROGRAM_H
+#define ELF_CFI_PROGRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "elf/cfi.h"
+#include "elf/cursor.h"
+
+/*
+ * Runs call frame instructions.  Private to the readers of src/elf.
+ */
+enum place_kind {
+    PLACE_SAME, /* the register is as in the callee */
+    PLACE_UNDEFINED,
+    PLACE_CFA,  /* saved at CFA + off */
+    PLACE_FP,   /* saved at fp + off */
+    PLACE_REG,  /* in register `off` */
+    PLACE_OTHER /* somewhere that our walker does not follow */
+};
+
+struct place {
+    enum place_kind kind;
+    int64_t off;
+};
+
+struct cfi_state {
+    enum rule_kind cfa; /* RULE_NONE: an expression we do not know */
+    unsigned cfa_reg;
+    int64_t cfa_off, cfa_add;
+    struct place fp, ra, bx;
+};
+
+struct cfi_cie {
+    uint64_t code_align;
+    int64_t data_align;
+    uint64_t ra_reg;
+    uint8_t pointer_encoding;
+    bool has_augmentation, is_signal;
+    struct cursor program;    /* the CIE's own instructions */
+    struct cfi_state initial; /* what they leave; by cfi_cie_init */
+};
+
+/* False when the initial instructions are not sound. */
+bool cfi_cie_init(struct cfi_cie *cie);
+
+/* Runs an FDE's instructions for [start, limit) and reports each row.  False
+ * only when the callback said false; unsound instructions end the run. */
+bool cfi_run(const struct cfi_cie *cie, struct cursor program, uint64_t start,
+             uint64_t limit, cfi_row_fn *row, void *ctx);
+
+#endif

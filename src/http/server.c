@@ -1,0 +1,515 @@
+/*
+ * Two kinds of threads share a server:
+ *
+ *   event thread   owns listener, epoll set and every connection
+ *   workers        take complete requests off `queue`, run the handler and
+ *                  put the job on `done`
+ *
+ * `lock` protects queue, done, the worker counts and each job's `gone`;
+ * everything else belongs to the event thread.  A worker wakes the event
+ * thread through an eventfd, the event thread a waiting handler through the
+ * job's condition.
+ */
+#include "http/server.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/thread.h"
+#include "http/connection.h"
+
+#define SECOND         ((int64_t)1000000000)
+#define STACK_BYTES    ((size_t)1 << 20)
+#define WORKER_IDLE    (5 * SECOND)
+#define EVENTS_AT_ONCE 64
+
+const struct http_limits http_default_limits = {
+    .connections = 256,
+    .workers = 16,
+    .head_bytes = (size_t)16 << 10,
+    .body_bytes = (size_t)1 << 20,
+    .reply_bytes = (size_t)1 << 30,
+    .head_timeout_ns = 10 * SECOND,
+    .body_timeout_ns = 30 * SECOND,
+    .idle_timeout_ns = 60 * SECOND,
+    .write_timeout_ns = 30 * SECOND,
+};
+
+struct http_server {
+    struct http_limits limits;
+    http_handler *handler;
+    void *arg;
+    char address[HTTP_ADDRESS_MAX];
+    int listener, epoll, wakeup;
+    bool accepting; /* the listener is in the epoll set */
+    struct connection *connections;
+    unsigned n_connections;
+    pthread_t thread;
+
+    pthread_mutex_t lock;
+    pthread_cond_t work;  /* queue has a job, or stopping */
+    pthread_cond_t quiet; /* a worker has ended */
+    struct job *queue, **queue_end;
+    struct job *done;
+    unsigned workers, idle_workers;
+    bool stopping;
+};
+
+/* --- workers ---------------------------------------------------------- */
+
+static struct job *next_job(struct http_server *s)
+{
+    struct timespec until = clock_timespec(clock_monotonic_ns() + WORKER_IDLE);
+    struct job *job;
+    int rc = 0;
+
+    s->idle_workers++;
+    while (!s->queue && !s->stopping && rc != ETIMEDOUT)
+        rc = pthread_cond_timedwait(&s->work, &s->lock, &until);
+    s->idle_workers--;
+    job = s->queue;
+    if (job) {
+        s->queue = job->next;
+        if (!s->queue)
+            s->queue_end = &s->queue;
+    }
+    return job;
+}
+
+static void wake_event_thread(struct http_server *s)
+{
+    uint64_t one = 1;
+
+    /* Can only fail when 2^64-1 wake-ups are pending. */
+    (void)!write(s->wakeup, &one, sizeof(one));
+}
+
+static void *work(void *arg)
+{
+    struct http_server *s = arg;
+    struct job *job;
+
+    pthread_mutex_lock(&s->lock);
+    while ((job = next_job(s))) {
+        bool skip = job->gone;
+
+        pthread_mutex_unlock(&s->lock);
+        if (!skip)
+            s->handler(&job->x, s->arg);
+        pthread_mutex_lock(&s->lock);
+        job->next = s->done;
+        s->done = job;
+        wake_event_thread(s);
+    }
+    s->workers--;
+    pthread_cond_signal(&s->quiet);
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+/* A worker for the job just queued: an idle one, or a new one.  False when
+ * there is none at all. */
+static bool have_worker(struct http_server *s)
+{
+    pthread_t thread;
+
+    if (s->idle_workers > 0 || s->workers == s->limits.workers)
+        return true;
+    if (thread_start(&thread, "pprof-worker", STACK_BYTES, work, s) != 0)
+        return s->workers > 0;
+    pthread_detach(thread);
+    s->workers++;
+    return true;
+}
+
+bool http_exchange_wait(struct http_exchange *x, int64_t ns)
+{
+    struct job *job = (struct job *)x;
+    struct http_server *s = job->server;
+    struct timespec until = clock_timespec(clock_monotonic_ns() + ns);
+    bool here;
+    int rc = 0;
+
+    pthread_mutex_lock(&s->lock);
+    while (!job->gone && !s->stopping && rc != ETIMEDOUT)
+        rc = pthread_cond_timedwait(&job->changed, &s->lock, &until);
+    here = !job->gone && !s->stopping;
+    pthread_mutex_unlock(&s->lock);
+    return here;
+}
+
+void http_exchange_header(struct http_exchange *x, const char *name,
+                          struct str value)
+{
+    buf_addf(&x->headers, "%s: %" STR_FMT "\r\n", name, STR_ARG(value));
+}
+
+/* --- connections ------------------------------------------------------ */
+
+static uint32_t events_for(const struct connection *c)
+{
+    switch (c->state) {
+    case CONNECTION_HANDLING:
+        return EPOLLRDHUP;
+    case CONNECTION_WRITING:
+        return EPOLLOUT;
+    default:
+        return EPOLLIN | EPOLLRDHUP;
+    }
+}
+
+static void watch(struct http_server *s, struct connection *c, int op)
+{
+    struct epoll_event e = {.events = events_for(c), .data.ptr = c};
+
+    epoll_ctl(s->epoll, op, c->fd, &e);
+}
+
+static void set_accepting(struct http_server *s, bool on)
+{
+    struct epoll_event e = {.events = EPOLLIN, .data.ptr = s};
+
+    if (on != s->accepting)
+        epoll_ctl(s->epoll, on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, s->listener,
+                  &e);
+    s->accepting = on;
+}
+
+static void drop(struct http_server *s, struct connection *c)
+{
+    if (c->prev)
+        c->prev->next = c->next;
+    else
+        s->connections = c->next;
+    if (c->next)
+        c->next->prev = c->prev;
+    s->n_connections--;
+    connection_free(c);
+    set_accepting(s, true);
+}
+
+/* The client left while a worker has its request: tell the handler, and keep
+ * the connection until it lets go. */
+static void abandon_job(struct http_server *s, struct connection *c)
+{
+    epoll_ctl(s->epoll, EPOLL_CTL_DEL, c->fd, NULL);
+    pthread_mutex_lock(&s->lock);
+    c->job->gone = true;
+    pthread_cond_signal(&c->job->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void proceed(struct http_server *s, struct connection *c,
+                    enum connection_next next);
+
+static void hand_over(struct http_server *s, struct connection *c)
+{
+    bool taken;
+
+    pthread_mutex_lock(&s->lock);
+    taken = have_worker(s);
+    if (taken) {
+        *s->queue_end = c->job;
+        s->queue_end = &c->job->next;
+        pthread_cond_signal(&s->work);
+    }
+    pthread_mutex_unlock(&s->lock);
+    if (taken) {
+        watch(s, c, EPOLL_CTL_MOD);
+        return;
+    }
+    job_free(c->job);
+    c->job = NULL;
+    connection_refuse(c, 503, &s->limits);
+    proceed(s, c, connection_write(c, s, &s->limits));
+}
+
+static void proceed(struct http_server *s, struct connection *c,
+                    enum connection_next next)
+{
+    switch (next) {
+    case CONNECTION_WAIT:
+        watch(s, c, EPOLL_CTL_MOD);
+        break;
+    case CONNECTION_HANDLE:
+        hand_over(s, c);
+        break;
+    case CONNECTION_CLOSE:
+        drop(s, c);
+        break;
+    }
+}
+
+static void on_socket(struct http_server *s, struct connection *c,
+                      uint32_t events)
+{
+    if (c->state == CONNECTION_HANDLING)
+        abandon_job(s, c);
+    else if (c->state == CONNECTION_WRITING && (events & EPOLLERR))
+        drop(s, c);
+    else if (c->state == CONNECTION_WRITING)
+        proceed(s, c, connection_write(c, s, &s->limits));
+    else
+        proceed(s, c, connection_read(c, s, &s->limits));
+}
+
+static void collect_done(struct http_server *s)
+{
+    struct job *job;
+    uint64_t count;
+
+    (void)!read(s->wakeup, &count, sizeof(count));
+    pthread_mutex_lock(&s->lock);
+    job = s->done;
+    s->done = NULL;
+    pthread_mutex_unlock(&s->lock);
+    while (job) {
+        struct job *next = job->next;
+        struct connection *c = job->connection;
+
+        if (job->gone) {
+            drop(s, c); /* frees the job too */
+        } else {
+            connection_finish_job(c, &s->limits);
+            proceed(s, c, connection_write(c, s, &s->limits));
+        }
+        job = next;
+    }
+}
+
+/* Room for one more client: the one that has been silent longest goes. */
+static void make_room(struct http_server *s)
+{
+    struct connection *oldest = NULL;
+
+    if (s->n_connections < s->limits.connections)
+        return;
+    for (struct connection *c = s->connections; c; c = c->next)
+        if ((c->state == CONNECTION_READING ||
+             c->state == CONNECTION_LINGERING) &&
+            (!oldest || c->deadline_ns < oldest->deadline_ns))
+            oldest = c;
+    if (oldest)
+        drop(s, oldest);
+    else
+        set_accepting(s, false);
+}
+
+static void add_connection(struct http_server *s, int fd,
+                           const struct sockaddr_storage *addr)
+{
+    struct connection *c = calloc(1, sizeof(*c));
+
+    if (!c) {
+        close(fd);
+        return;
+    }
+    c->fd = fd;
+    c->in = BUF_INIT(s->limits.head_bytes + 2 * s->limits.body_bytes +
+                     ((size_t)64 << 10));
+    c->out = BUF_INIT(s->limits.reply_bytes + ((size_t)64 << 10));
+    c->deadline_ns = clock_monotonic_ns() + s->limits.head_timeout_ns;
+    http_print_address(addr, c->peer);
+    c->next = s->connections;
+    if (c->next)
+        c->next->prev = c;
+    s->connections = c;
+    s->n_connections++;
+    watch(s, c, EPOLL_CTL_ADD);
+}
+
+static void accept_clients(struct http_server *s)
+{
+    for (int i = 0; i < EVENTS_AT_ONCE; i++) {
+        struct sockaddr_storage addr = {0};
+        socklen_t len = sizeof(addr);
+        int fd;
+
+        make_room(s);
+        if (!s->accepting)
+            return;
+        fd = accept4(s->listener, (struct sockaddr *)&addr, &len,
+                     SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd < 0 && errno != EAGAIN && errno != EINTR &&
+            errno != ECONNABORTED)
+            set_accepting(s, false); /* no descriptors left: try again later */
+        if (fd < 0)
+            return;
+        add_connection(s, fd, &addr);
+    }
+}
+
+static void drop_expired(struct http_server *s)
+{
+    int64_t now = clock_monotonic_ns();
+
+    for (struct connection *c = s->connections, *next; c; c = next) {
+        next = c->next;
+        if (c->state != CONNECTION_HANDLING && now > c->deadline_ns)
+            drop(s, c);
+    }
+    set_accepting(s, s->n_connections < s->limits.connections);
+}
+
+static bool is_stopping(struct http_server *s)
+{
+    bool stopping;
+
+    pthread_mutex_lock(&s->lock);
+    stopping = s->stopping;
+    pthread_mutex_unlock(&s->lock);
+    return stopping;
+}
+
+static void *serve(void *arg)
+{
+    struct epoll_event events[EVENTS_AT_ONCE];
+    struct http_server *s = arg;
+    int64_t next_sweep = 0;
+
+    while (!is_stopping(s)) {
+        bool idle = !s->connections && s->accepting;
+        int n = epoll_wait(s->epoll, events, EVENTS_AT_ONCE, idle ? -1 : 1000);
+
+        bool done = false, clients = false;
+
+        /* Only its own event may drop a connection while the batch is being
+         * read: what can drop others comes after. */
+        for (int i = 0; i < n; i++) {
+            void *source = events[i].data.ptr;
+
+            done |= source == &s->wakeup;
+            clients |= source == s;
+            if (source != &s->wakeup && source != s)
+                on_socket(s, source, events[i].events);
+        }
+        if (done)
+            collect_done(s);
+        if (clients)
+            accept_clients(s);
+        if (clock_monotonic_ns() >= next_sweep) {
+            drop_expired(s);
+            next_sweep = clock_monotonic_ns() + SECOND;
+        }
+    }
+    pthread_mutex_lock(&s->lock);
+    for (struct connection *c = s->connections; c; c = c->next)
+        if (c->job)
+            pthread_cond_signal(&c->job->changed);
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+/* --- life ------------------------------------------------------------- */
+
+static bool open_descriptors(struct http_server *s, struct error *err)
+{
+    struct epoll_event e = {.events = EPOLLIN, .data.ptr = &s->wakeup};
+
+    s->epoll = epoll_create1(EPOLL_CLOEXEC);
+    s->wakeup = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (s->epoll < 0 || s->wakeup < 0 ||
+        epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->wakeup, &e) != 0)
+        return error_set_os(err, "listen", s->address, errno);
+    set_accepting(s, true);
+    return true;
+}
+
+static void close_descriptors(struct http_server *s)
+{
+    if (s->listener >= 0)
+        close(s->listener);
+    if (s->epoll >= 0)
+        close(s->epoll);
+    if (s->wakeup >= 0)
+        close(s->wakeup);
+}
+
+static void init_locks(struct http_server *s)
+{
+    pthread_condattr_t attr;
+
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->work, &attr);
+    pthread_cond_init(&s->quiet, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
+struct http_server *http_server_new(const struct http_server_options *options,
+                                    struct error *err)
+{
+    struct http_server *s = calloc(1, sizeof(*s));
+    int rc;
+
+    if (!s) {
+        error_set_os(err, "listen", options->address, ENOMEM);
+        return NULL;
+    }
+    s->limits = options->limits ? *options->limits : http_default_limits;
+    s->handler = options->handler;
+    s->arg = options->arg;
+    s->queue_end = &s->queue;
+    s->epoll = s->wakeup = -1;
+    s->listener = http_listen(options->address, options->unix_mode, err);
+    init_locks(s);
+    if (s->listener >= 0) {
+        http_listening_address(s->listener, s->address);
+        if (open_descriptors(s, err)) {
+            rc = thread_start(&s->thread, "pprof-http", STACK_BYTES, serve, s);
+            if (rc == 0)
+                return s;
+            error_set_os(err, "start thread for", s->address, rc);
+        }
+    }
+    close_descriptors(s);
+    free(s);
+    return NULL;
+}
+
+void http_server_free(struct http_server *s)
+{
+    if (!s)
+        return;
+    pthread_mutex_lock(&s->lock);
+    s->stopping = true;
+    pthread_cond_broadcast(&s->work);
+    wake_event_thread(s);
+    pthread_mutex_unlock(&s->lock);
+    pthread_join(s->thread, NULL);
+
+    pthread_mutex_lock(&s->lock);
+    while (s->workers > 0)
+        pthread_cond_wait(&s->quiet, &s->lock);
+    pthread_mutex_unlock(&s->lock);
+    while (s->connections)
+        drop(s, s->connections);
+    if (strncmp(s->address, "unix:", 5) == 0)
+        unlink(s->address + 5);
+    close_descriptors(s);
+    pthread_mutex_destroy(&s->lock);
+    pthread_cond_destroy(&s->work);
+    pthread_cond_destroy(&s->quiet);
+    free(s);
+}
+
+void http_server_abandon(struct http_server *s)
+{
+    for (struct connection *c = s->connections; c; c = c->next)
+        close(c->fd);
+    close_descriptors(s);
+}
+
+const char *http_server_address(const struct http_server *s)
+{
+    return s->address;
+}
