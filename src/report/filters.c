@@ -1,12 +1,14 @@
 #include "report/filters.h"
 
 #include "profile/filter.h"
+#include "profile/tag_match.h"
 
 /* The expressions of one report.  All are compiled before the first is
  * applied, but for those on label keys: the order shows in what the user is
  * told when one is wrong. */
 struct filters {
     struct regex *focus, *ignore, *hide, *show, *show_from, *prune_from;
+    struct tag_match *tagfocus, *tagignore;
     struct regex *tagshow, *taghide;
 };
 
@@ -19,6 +21,17 @@ static bool compile(struct str pattern, const char *name, struct regex **out,
     return *out || error_wrap(err, "parsing %s regexp", name);
 }
 
+static bool compile_tag(struct report *r, struct str expression,
+                        const char *name, struct tag_match **out,
+                        struct error *err)
+{
+    if (expression.n == 0)
+        return true;
+    *out = tag_match_new(name, expression, r->profile, &r->label_units,
+                         r->warnings, err);
+    return *out != NULL;
+}
+
 static void release(struct filters *f)
 {
     regex_free(f->focus);
@@ -27,6 +40,8 @@ static void release(struct filters *f)
     regex_free(f->show);
     regex_free(f->show_from);
     regex_free(f->prune_from);
+    tag_match_free(f->tagfocus);
+    tag_match_free(f->tagignore);
     regex_free(f->tagshow);
     regex_free(f->taghide);
 }
@@ -47,6 +62,8 @@ static bool compile_all(struct filters *f, struct report *r, struct error *err)
            compile(c->hide, "hide", &f->hide, err) &&
            compile(c->show, "show", &f->show, err) &&
            compile(c->show_from, "show_from", &f->show_from, err) &&
+           compile_tag(r, c->tagfocus, "tagfocus", &f->tagfocus, err) &&
+           compile_tag(r, c->tagignore, "tagignore", &f->tagignore, err) &&
            compile(c->prune_from, "prune_from", &f->prune_from, err);
 }
 
@@ -68,6 +85,17 @@ static void apply_names(const struct filters *f, struct report *r)
     if (f->show_from)
         warn_unless(r, profile_show_from(r->profile, f->show_from),
                     f->show_from, "ShowFrom");
+}
+
+static void apply_labels(const struct filters *f, struct report *r)
+{
+    struct tag_filter_matched m;
+
+    if (!f->tagfocus && !f->tagignore)
+        return;
+    m = profile_filter_tags(r->profile, f->tagfocus, f->tagignore);
+    warn_unless(r, m.focus, f->tagfocus, "TagFocus");
+    warn_unless(r, m.ignore, f->tagignore, "TagIgnore");
 }
 
 static bool apply_label_keys(struct filters *f, struct report *r,
@@ -93,6 +121,7 @@ bool report_apply_filters(struct report *r, struct error *err)
 
     if (ok) {
         apply_names(&f, r);
+        apply_labels(&f, r);
         ok = apply_label_keys(&f, r, err);
     }
     if (ok && f.prune_from)

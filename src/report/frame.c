@@ -66,17 +66,23 @@ static void add_place(struct buf *out, const struct frame *f)
     }
 }
 
-void frame_add_name(struct buf *out, const struct frame *f)
+void frame_add_parts(struct buf *out, const struct frame *f,
+                     struct str separator)
 {
     if (f->address != 0) {
         add_address(out, f->address);
-        buf_add_char(out, ' ');
+        buf_add(out, separator);
     }
     buf_add(out, f->name);
     if (f->name.n > 0) {
         if (f->line == 0 && f->file.n == 0)
             return;
-        buf_add_char(out, ' ');
+        buf_add(out, separator);
     }
     add_place(out, f);
+}
+
+void frame_add_name(struct buf *out, const struct frame *f)
+{
+    frame_add_parts(out, f, STR(" "));
 }

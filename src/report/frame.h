@@ -29,4 +29,8 @@ struct frame frame_of(struct arena *a, const struct profile *p,
  * "<unknown>". */
 void frame_add_name(struct buf *out, const struct frame *f);
 
+/* The same with something else than a space between the parts. */
+void frame_add_parts(struct buf *out, const struct frame *f,
+                     struct str separator);
+
 #endif

@@ -9,8 +9,10 @@
 
 #include <assert.h>
 
+#include "base/goformat.h"
 #include "base/path.h"
 #include "profile/aggregate.h"
+#include "profile/tag_frames.h"
 #include "report/context.h"
 #include "report/filters.h"
 #include "report/header.h"
@@ -20,11 +22,18 @@
 
 typedef bool format_fn(struct report *r, struct buf *out, struct error *err);
 
+/* clang-format off */
 static format_fn *const formats[] = {
-    [REPORT_COMMENTS] = format_comments, [REPORT_PROTO] = format_proto,
-    [REPORT_RAW] = format_raw,           [REPORT_TAGS] = format_tags,
+    [REPORT_COMMENTS] = format_comments,
+    [REPORT_PEEK] = format_tree,
+    [REPORT_PROTO] = format_proto,
+    [REPORT_RAW] = format_raw,
+    [REPORT_TAGS] = format_tags,
+    [REPORT_TEXT] = format_text,
     [REPORT_TRACES] = format_traces,
+    [REPORT_TREE] = format_tree,
 };
+/* clang-format on */
 
 /* The index of the type with this name, or types.n. */
 static size_t find_type(const struct profile *p, struct str name)
@@ -39,16 +48,17 @@ static size_t find_type(const struct profile *p, struct str name)
 static bool unknown_type(const struct profile *p, struct str name,
                          struct error *err)
 {
-    struct buf names = BUF_INIT(BUF_NO_LIMIT);
+    struct buf text = BUF_INIT(BUF_NO_LIMIT);
 
+    goformat_quote(&text, name);
+    buf_add(&text, STR(" must be one of: ["));
     for (size_t i = 0; i < p->types.n; i++) {
         if (i > 0)
-            buf_add_char(&names, ' ');
-        buf_add(&names, profile_str(p, p->types.v[i].type));
+            buf_add_char(&text, ' ');
+        buf_add(&text, profile_str(p, p->types.v[i].type));
     }
-    error_set(err, "sample_index \"%" STR_FMT "\" must be one of: [%s]",
-              STR_ARG(name), buf_cstr(&names));
-    buf_release(&names);
+    error_set(err, "sample_index %s]", buf_cstr(&text));
+    buf_release(&text);
     return false;
 }
 
@@ -211,12 +221,27 @@ static void aggregate(struct report *r)
         profile_aggregate(r->profile, keep);
 }
 
+static void add_tag_frames(struct report *r)
+{
+    struct str roots = r->config.tagroot, leaves = r->config.tagleaf;
+    struct tag_frames_matched m;
+
+    if (roots.n == 0 && leaves.n == 0)
+        return;
+    m = profile_add_tag_frames(r->profile, roots, leaves, r->config.unit);
+    if (roots.n && !m.root)
+        buf_add(r->warnings, STR("TagRoot expression matched no samples\n"));
+    if (leaves.n && !m.leaf)
+        buf_add(r->warnings, STR("TagLeaf expression matched no samples\n"));
+}
+
 static bool prepare(struct report *r, struct error *err)
 {
     bool relative = r->config.relative_percentages;
 
     find_label_units(r);
     override_config(&r->config, r->request);
+    add_tag_frames(r);
     if (relative && !report_apply_filters(r, err))
         return false;
     if (!select_value(r, err) || !compile_argument(r, err))

@@ -1,0 +1,53 @@
+#ifndef REPORT_EDGE_H
+#define REPORT_EDGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+/*
+ * Calls between nodes.
+ *
+ * Edges are added in any order while samples are walked, then linked: only
+ * after that do nodes know their edges.  Taking an edge out marks it.
+ */
+struct edge {
+    uint32_t src, dst;
+    int64_t weight, weight_div; /* weight_div: only with -mean */
+    uint32_t last_sample;       /* that added to it, + 1 */
+    bool inlined;               /* in every sample */
+    bool residual;              /* skips nodes that are not shown */
+    bool removed;
+};
+
+struct edges {
+    struct arena *arena;
+    VEC(struct edge) all;
+    struct map index;
+    /* The edges of node n are in[in_start[n] .. in_start[n+1]), by source;
+     * and out[…], by destination.  Removed ones are among them. */
+    uint32_t *in, *out;
+    size_t *in_start, *out_start;
+};
+
+void edges_init(struct edges *e, struct arena *a);
+
+struct call {
+    uint32_t src, dst;
+    bool inlined, residual;
+};
+
+/* Adds a sample's weight to an edge, once for each sample. */
+void edges_add(struct edges *e, struct call call, uint32_t sample,
+               int64_t weight, int64_t weight_div);
+
+/* Makes in and out for nodes 0 .. n_nodes. */
+void edges_link(struct edges *e, size_t n_nodes);
+
+/* What the edge is worth: with -mean the quotient. */
+int64_t edge_value(const struct edge *e);
+
+#endif

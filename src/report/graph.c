@@ -1,0 +1,308 @@
+/*
+ * Samples are walked from the root to the leaf.  Nodes are integers by then
+ * (node.h), and "once for each sample" is a stamp: the number of the last
+ * sample that touched a node or an edge.
+ */
+#include "report/graph.h"
+
+#include "base/i64.h"
+
+/* What a node's cost needs in the hot loop, close together. */
+struct cost {
+    int64_t cum;
+    uint32_t last_sample;
+};
+
+static void add_to_node(struct graph *g, struct cost *costs, uint32_t node,
+                        uint32_t sample, int64_t weight, int64_t div)
+{
+    struct cost *c = &costs[node];
+
+    if (c->last_sample == sample + 1)
+        return;
+    c->last_sample = sample + 1;
+    c->cum = i64_add(c->cum, weight);
+    if (div)
+        g->nodes.v[node].cum_div = i64_add(g->nodes.v[node].cum_div, div);
+}
+
+static void count_sample(struct graph *g, struct cost *costs, size_t sample)
+{
+    const struct report *r = g->report;
+    const struct profile *p = r->profile;
+    int64_t weight = report_value(r, sample), div = report_divisor(r, sample);
+    uint32_t leaf = NO_NODE;
+
+    if (weight == 0 && div == 0)
+        return;
+    for (size_t i = p->loc_start[sample + 1]; i-- > p->loc_start[sample];) {
+        struct node_span span = node_table_at(&g->table, p->stack[i]);
+
+        for (size_t k = 0; k < span.n; k++)
+            add_to_node(g, costs, span.ids[k], (uint32_t)sample, weight, div);
+        leaf = span.ids[span.n - 1];
+    }
+    if (leaf != NO_NODE) {
+        struct node *n = &g->nodes.v[leaf];
+
+        n->flat = i64_add(n->flat, weight);
+        n->flat_div = i64_add(n->flat_div, div);
+    }
+}
+
+static void count_graph(struct graph *g)
+{
+    size_t n = g->table.infos.n;
+    struct cost *costs = arena_new_array(g->arena, struct cost, n);
+
+    vec_reserve(g->arena, &g->nodes, n);
+    g->nodes.n = n;
+    for (size_t i = 0; i < g->report->profile->n_samples; i++)
+        count_sample(g, costs, i);
+    for (size_t i = 0; i < n; i++) {
+        g->nodes.v[i].info = (uint32_t)i;
+        g->nodes.v[i].cum = costs[i].cum;
+    }
+    arena_release(g->arena, costs, n * sizeof(*costs));
+}
+
+/* One sample's way through the graph. */
+struct step {
+    uint32_t node;
+    bool inlined, residual;
+};
+
+struct walk {
+    VEC(struct step) steps;
+    bool leaf_removed; /* frames that are not shown follow the last step */
+};
+
+static void walk_sample(struct graph *g, struct walk *w, size_t sample)
+{
+    const struct profile *p = g->report->profile;
+    bool residual = false;
+
+    w->steps.n = 0;
+    for (size_t i = p->loc_start[sample + 1]; i-- > p->loc_start[sample];) {
+        struct node_span span = node_table_at(&g->table, p->stack[i]);
+
+        for (size_t k = 0; k < span.n; k++) {
+            if (span.ids[k] == NO_NODE) {
+                residual = true;
+                continue;
+            }
+            *vec_push(g->arena, &w->steps) = (struct step){
+                .node = span.ids[k], .inlined = k > 0, .residual = residual};
+            residual = false;
+        }
+    }
+    w->leaf_removed = residual;
+}
+
+/* The node for `info` called from `parent` (NO_NODE at the root). */
+static uint32_t tree_child(struct graph *g, uint32_t parent, uint32_t info)
+{
+    struct call_tree *t = &g->tree;
+    uint64_t hash = map_mix(0, (uint64_t)parent << 32 | info);
+    struct map_cursor c = map_find(&t->index, hash);
+
+    while (map_next(&t->index, &c))
+        if (t->parents.v[c.record] == parent &&
+            g->nodes.v[c.record].info == info)
+            return c.record;
+    map_add(&t->index, &c, (uint32_t)g->nodes.n);
+    *vec_push(g->arena, &g->nodes) = (struct node){.info = info};
+    *vec_push(g->arena, &t->parents) = parent;
+    return (uint32_t)(g->nodes.n - 1);
+}
+
+/* Turns the infos of the steps into nodes of the tree. */
+static void climb_tree(struct graph *g, struct walk *w)
+{
+    uint32_t parent = NO_NODE;
+
+    for (size_t i = 0; i < w->steps.n; i++) {
+        parent = tree_child(g, parent, w->steps.v[i].node);
+        w->steps.v[i].node = parent;
+    }
+}
+
+static void count_tree(struct graph *g)
+{
+    const struct report *r = g->report;
+    struct walk w = {0};
+
+    map_init(&g->tree.index, g->arena, 0);
+    for (size_t i = 0; i < r->profile->n_samples; i++) {
+        int64_t weight = report_value(r, i), div = report_divisor(r, i);
+        struct node *n = NULL;
+
+        if (weight == 0 && div == 0)
+            continue;
+        walk_sample(g, &w, i);
+        climb_tree(g, &w);
+        for (size_t k = 0; k < w.steps.n; k++) {
+            n = &g->nodes.v[w.steps.v[k].node];
+            n->cum = i64_add(n->cum, weight);
+            n->cum_div = i64_add(n->cum_div, div);
+        }
+        if (n) {
+            n->flat = i64_add(n->flat, weight);
+            n->flat_div = i64_add(n->flat_div, div);
+        }
+    }
+}
+
+static bool is_shown(const struct node *n, bool drop_negative)
+{
+    if (n->flat == 0 && n->cum == 0)
+        return false;
+    if (!drop_negative)
+        return true;
+    return n->flat > 0 || (n->flat == 0 && n->cum >= 0);
+}
+
+static void show_nodes(struct graph *g)
+{
+    g->shown = arena_new_array(g->arena, uint32_t, g->nodes.n);
+    g->is_shown = arena_new_array(g->arena, bool, g->nodes.n);
+    g->is_gone = arena_new_array(g->arena, bool, g->nodes.n);
+    for (size_t i = 0; i < g->nodes.n; i++) {
+        if (!is_shown(&g->nodes.v[i], g->report->config.drop_negative))
+            continue;
+        g->shown[g->n_shown++] = (uint32_t)i;
+        g->is_shown[i] = true;
+    }
+}
+
+/* Disassembly and its relatives tell functions of two binaries apart. */
+static bool keeps_objects(enum report_format format)
+{
+    return format == REPORT_CALLGRIND || format == REPORT_DISASM ||
+           format == REPORT_LIST || format == REPORT_WEBLIST;
+}
+
+void graph_init(struct graph *g, struct report *r)
+{
+    enum report_format format = r->request->format;
+    struct node_options options = {
+        .objects = keeps_objects(format),
+        .trim_path = r->config.trim_path,
+        .source_path = r->config.source_path,
+    };
+
+    *g = (struct graph){.arena = r->arena, .report = r};
+    g->is_tree = r->config.call_tree &&
+                 (format == REPORT_DOT || format == REPORT_CALLGRIND);
+    node_table_init(&g->table, r->arena, r->profile, &options);
+    if (g->is_tree)
+        count_tree(g);
+    else
+        count_graph(g);
+    show_nodes(g);
+}
+
+void graph_keep(struct graph *g, const bool *kept)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < g->n_shown; i++) {
+        uint32_t node = g->shown[i];
+
+        if (kept[node]) {
+            g->shown[n++] = node;
+            continue;
+        }
+        g->is_shown[node] = false;
+        g->is_gone[node] = true;
+    }
+    g->n_shown = n;
+    if (!g->is_tree)
+        node_table_keep(&g->table, g->is_shown);
+}
+
+static bool wants_edge(const struct graph_wanted *w, uint32_t src, uint32_t dst)
+{
+    return (!w->into && !w->out_of) || (w->into && w->into[dst]) ||
+           (w->out_of && w->out_of[src]);
+}
+
+static void connect_steps(struct graph *g, const struct walk *w,
+                          const struct graph_wanted *wanted, size_t sample)
+{
+    const struct step *step = w->steps.v;
+    int64_t weight = report_value(g->report, sample);
+    int64_t div = report_divisor(g->report, sample);
+
+    for (size_t i = 1; i < w->steps.n; i++) {
+        struct call call = {.src = step[i - 1].node,
+                            .dst = step[i].node,
+                            .inlined = step[i].inlined,
+                            .residual = step[i].residual};
+
+        if (call.src != call.dst && wants_edge(wanted, call.src, call.dst))
+            edges_add(&g->edges, call, (uint32_t)sample, weight, div);
+    }
+}
+
+static void tag_steps(struct graph *g, const struct walk *w,
+                      struct sample_tags *tags, uint32_t *last_sample,
+                      size_t sample)
+{
+    int64_t weight = report_value(g->report, sample);
+    int64_t div = report_divisor(g->report, sample);
+    size_t n = w->steps.n;
+
+    if (n == 0 || !sample_tags_read(tags, sample))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t node = w->steps.v[i].node;
+
+        if (last_sample[node] == sample + 1)
+            continue;
+        last_sample[node] = (uint32_t)sample + 1;
+        sample_tags_add(tags, node, false, weight, div);
+    }
+    if (!w->leaf_removed)
+        sample_tags_add(tags, w->steps.v[n - 1].node, true, weight, div);
+}
+
+void graph_connect(struct graph *g, const struct graph_wanted *wanted,
+                   bool tags)
+{
+    const struct report *r = g->report;
+    struct sample_tags *sample_tags = NULL;
+    uint32_t *last_sample = NULL;
+    struct walk w = {0};
+
+    edges_init(&g->edges, g->arena);
+    node_tags_init(&g->tags, g->arena, r);
+    if (tags) {
+        sample_tags = sample_tags_new(&g->tags, r);
+        last_sample = arena_new_array(g->arena, uint32_t, g->nodes.n);
+    }
+    for (size_t i = 0; i < r->profile->n_samples; i++) {
+        if (report_value(r, i) == 0 && report_divisor(r, i) == 0)
+            continue;
+        walk_sample(g, &w, i);
+        if (g->is_tree)
+            climb_tree(g, &w);
+        connect_steps(g, &w, wanted, i);
+        if (tags)
+            tag_steps(g, &w, sample_tags, last_sample, i);
+    }
+    edges_link(&g->edges, g->nodes.n);
+    node_tags_link(&g->tags, g->nodes.n);
+    if (tags)
+        sample_tags_free(sample_tags);
+}
+
+int64_t node_flat(const struct node *n)
+{
+    return n->flat_div ? i64_div(n->flat, n->flat_div) : n->flat;
+}
+
+int64_t node_cum(const struct node *n)
+{
+    return n->cum_div ? i64_div(n->cum, n->cum_div) : n->cum;
+}
