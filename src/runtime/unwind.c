@@ -1,0 +1,419 @@
+/*
+ * SIGNAL CONTEXT.  Everything in this file may run in a signal handler that
+ * interrupted anything: no lock, no allocation, no stdio, no libc call, no
+ * thread-local; work is bounded by the number of frames; no load of stack
+ * memory without stack_load().  tests/lint checks the object's undefined
+ * symbols against a short list.
+ */
+#include "runtime/unwind.h"
+
+#include <signal.h>
+#include <stdbool.h>
+
+#include "runtime/rawcall.h"
+
+#define PAGE 4096u
+
+/* What a frame may be big: beyond, the data is taken for garbage. */
+#define MAX_FRAME_BYTES (16u << 20)
+
+/* Pages that one walk may ask the kernel about. */
+#define MAX_PROBES 64
+
+#define RED_ZONE 128
+
+struct walker {
+    const struct unwind_map *map;
+    uint64_t pc, sp, fp;
+    uint64_t extra; /* rbx or lr */
+    const ucontext_t *context;
+    bool is_top;        /* every register of context is valid */
+    bool extra_is_live; /* extra belongs to this frame */
+    uint64_t lo, hi;    /* known to be mapped */
+    uint64_t page;      /* one more page that is, 0: none */
+    unsigned probes;
+};
+
+/* Asks the kernel to read from the page: an invalid request, so that it
+ * complains about the address (EFAULT, -14) or about the request. */
+static bool page_is_readable(uint64_t page)
+{
+    return raw_call4(SYS_rt_sigprocmask, -1, (long)page, 0, 8) != -14;
+}
+
+static bool stack_probe(struct walker *w, uint64_t address)
+{
+    uint64_t page = address & ~(uint64_t)(PAGE - 1);
+
+    if (address > UINT64_MAX - PAGE || (address & 7) != 0)
+        return false;
+    if (page == w->page)
+        return true;
+    if (w->probes++ >= MAX_PROBES || !page_is_readable(page))
+        return false;
+    if (page == w->hi)
+        w->hi += PAGE;
+    w->page = page;
+    return true;
+}
+
+static inline bool stack_load(struct walker *w, uint64_t address, uint64_t *out)
+{
+    if ((address < w->lo || address >= w->hi || w->hi - address < 8) &&
+        !stack_probe(w, address))
+        return false;
+    *out = *(const uint64_t *)address;
+    return true;
+}
+
+/*
+ * The kernel has just written the signal frame below sp, or we run there
+ * ourselves: its page is mapped.  On an alternate stack nothing is known of
+ * the interrupted one, whose sp may point into its guard page.
+ */
+static void stack_begin(struct walker *w, uint64_t limit)
+{
+    uint64_t context = (uint64_t)(uintptr_t)w->context;
+
+    if (context && w->sp - context > 16 * PAGE) {
+        w->lo = w->hi = w->sp & ~(uint64_t)(PAGE - 1);
+        return;
+    }
+    w->lo = w->sp - RED_ZONE;
+    w->hi = limit;
+    if (w->hi < w->sp)
+        w->hi = (w->sp & ~(uint64_t)(PAGE - 1)) + PAGE;
+}
+
+/* Another stack begins at sp: the one that a signal interrupted. */
+static void stack_switch(struct walker *w)
+{
+    w->lo = w->hi = w->sp & ~(uint64_t)(PAGE - 1);
+}
+
+static const struct unwind_range *find_range(const struct unwind_map *map,
+                                             uint64_t pc)
+{
+    size_t lo = 0, hi = map->n;
+
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        const struct unwind_range *r = &map->ranges[mid];
+
+        if (pc < r->start)
+            hi = mid;
+        else if (pc >= r->limit)
+            lo = mid + 1;
+        else
+            return r;
+    }
+    return NULL;
+}
+
+static inline const struct unwind_rule *find_rule(const struct unwind_map *map,
+                                                  uint64_t pc)
+{
+    uint64_t hash = pc * 0x9e3779b97f4a7c15u;
+    _Atomic uint64_t *slot =
+        &map->cache[hash >> (64 - __builtin_ctz(UNWIND_CACHE_SLOTS))];
+    uint64_t word = atomic_load_explicit(slot, memory_order_relaxed);
+    const struct unwind_range *range;
+    uint16_t rule;
+
+    if (word >> 16 == pc && pc)
+        return &map->rules[word & 0xffff];
+    range = find_range(map, pc);
+    rule = range ? unwind_table_find(&range->table, pc - range->bias) : 0;
+    if (pc >> 48 == 0)
+        atomic_store_explicit(slot, pc << 16 | rule, memory_order_relaxed);
+    return &map->rules[rule];
+}
+
+#if defined(__x86_64__)
+
+/* DWARF's register numbers to the kernel's order in gregs. */
+static const uint8_t greg_of_dwarf[16] = {
+    REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
+    REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
+};
+
+struct unwind_regs unwind_regs_from(const ucontext_t *context)
+{
+    const greg_t *g = context->uc_mcontext.gregs;
+
+    return (struct unwind_regs){(uint64_t)g[REG_RIP], (uint64_t)g[REG_RSP],
+                                (uint64_t)g[REG_RBP], (uint64_t)g[REG_RBX],
+                                context};
+}
+
+static bool read_register(const struct walker *w, unsigned reg, uint64_t *out)
+{
+    if (reg == DWARF_SP)
+        *out = w->sp;
+    else if (reg == DWARF_FP)
+        *out = w->fp;
+    else if (reg == (unsigned)DWARF_BX)
+        *out = w->extra;
+    else if (w->is_top && w->context && reg < 16)
+        *out = (uint64_t)w->context->uc_mcontext.gregs[greg_of_dwarf[reg]];
+    else
+        return false;
+    return true;
+}
+
+/* The ucontext lies where the trampoline's sp points. */
+static bool step_signal(struct walker *w)
+{
+    const uint64_t gregs =
+        w->sp + offsetof(ucontext_t, uc_mcontext) + offsetof(mcontext_t, gregs);
+    uint64_t pc, sp, fp, bx;
+
+    if (!stack_load(w, gregs + REG_RIP * 8, &pc) ||
+        !stack_load(w, gregs + REG_RSP * 8, &sp) ||
+        !stack_load(w, gregs + REG_RBP * 8, &fp) ||
+        !stack_load(w, gregs + REG_RBX * 8, &bx))
+        return false;
+    w->pc = pc;
+    w->fp = fp;
+    w->extra = bx;
+    w->sp = sp;
+    return true;
+}
+
+static uint64_t strip_pc(uint64_t pc)
+{
+    return pc;
+}
+
+#else
+
+struct unwind_regs unwind_regs_from(const ucontext_t *context)
+{
+    const mcontext_t *m = &context->uc_mcontext;
+
+    return (struct unwind_regs){m->pc, m->sp, m->regs[29], m->regs[30],
+                                context};
+}
+
+static bool read_register(const struct walker *w, unsigned reg, uint64_t *out)
+{
+    if (reg == DWARF_SP)
+        *out = w->sp;
+    else if (reg == DWARF_FP)
+        *out = w->fp;
+    else if (reg == DWARF_RA && w->extra_is_live)
+        *out = w->extra;
+    else if (w->is_top && w->context && reg < 31)
+        *out = w->context->uc_mcontext.regs[reg];
+    else
+        return false;
+    return true;
+}
+
+/* struct rt_sigframe: a siginfo, then the ucontext. */
+static bool step_signal(struct walker *w)
+{
+    const uint64_t regs = w->sp + sizeof(siginfo_t) +
+                          offsetof(ucontext_t, uc_mcontext) +
+                          offsetof(mcontext_t, regs);
+    uint64_t pc, sp, fp, lr;
+
+    if (!stack_load(w, regs + 32 * 8, &pc) ||
+        !stack_load(w, regs + 31 * 8, &sp) ||
+        !stack_load(w, regs + 29 * 8, &fp) ||
+        !stack_load(w, regs + 30 * 8, &lr))
+        return false;
+    w->pc = pc;
+    w->fp = fp;
+    w->extra = lr;
+    w->extra_is_live = true;
+    w->sp = sp;
+    return true;
+}
+
+/* Pointer authentication keeps its signature above the address. */
+static uint64_t strip_pc(uint64_t pc)
+{
+    return pc & (((uint64_t)1 << 48) - 1);
+}
+
+#endif
+
+static bool find_cfa(struct walker *w, const struct unwind_rule *r,
+                     uint64_t *out)
+{
+    uint64_t base;
+
+    switch (rule_kind(r)) {
+    case RULE_REG:
+        if (!read_register(w, rule_reg(r), &base))
+            return false;
+        *out = base + (uint64_t)(int64_t)r->off;
+        return true;
+    case RULE_DEREF:
+        if (!read_register(w, rule_reg(r), &base) ||
+            !stack_load(w, base + (uint64_t)(int64_t)r->off, &base))
+            return false;
+        *out = base + (uint64_t)(int64_t)r->add;
+        return true;
+    case RULE_PLT:
+        *out = w->sp + 8 + ((w->pc & 15) >= (uint64_t)r->add ? 8 : 0);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool find_return(struct walker *w, const struct unwind_rule *r,
+                        uint64_t cfa, uint64_t *out)
+{
+    if (r->flags & RULE_RA_AT_CFA)
+        return stack_load(w, cfa + (uint64_t)(int64_t)r->ra_off, out);
+    return (r->flags & RULE_RA_IN_REG) &&
+           read_register(w, (unsigned)r->ra_off, out);
+}
+
+/* To the caller by what .eh_frame says. */
+static bool step_rule(struct walker *w, const struct unwind_rule *r)
+{
+    uint64_t cfa, ra, fp = w->fp, bx = w->extra;
+
+    if (!find_cfa(w, r, &cfa))
+        return false;
+    /* The stack only shrinks on the way out; the first frame may have
+     * pushed nothing yet. */
+    if (cfa - w->sp > MAX_FRAME_BYTES ||
+        (cfa == w->sp && !w->is_top && !w->extra_is_live))
+        return false;
+    if (!find_return(w, r, cfa, &ra))
+        return false;
+    if (r->flags & RULE_FP_AT_CFA) {
+        if (!stack_load(w, cfa + (uint64_t)(int64_t)r->fp_off, &fp))
+            return false;
+    } else if (r->flags & RULE_FP_AT_FP) {
+        if (!stack_load(w, w->fp + (uint64_t)(int64_t)r->fp_off, &fp))
+            return false;
+    } else if (r->flags & RULE_FP_LOST) {
+        fp = 0;
+    }
+    if (r->flags & RULE_BX_AT_CFA) {
+        if (!stack_load(w, cfa + (uint64_t)(int64_t)r->bx_off, &bx))
+            return false;
+    } else if (r->flags & RULE_BX_AT_FP) {
+        if (!stack_load(w, w->fp + (uint64_t)(int64_t)r->bx_off, &bx))
+            return false;
+    }
+    w->pc = strip_pc(ra);
+    w->sp = cfa;
+    w->fp = fp;
+    w->extra = bx;
+    w->extra_is_live = false;
+    return true;
+}
+
+/* To the caller by the frame pointer: code that nobody described. */
+static bool step_frame_pointer(struct walker *w)
+{
+    uint64_t fp, ra;
+
+    if (w->fp < w->sp || w->fp - w->sp > MAX_FRAME_BYTES || (w->fp & 7) != 0 ||
+        !stack_load(w, w->fp, &fp) || !stack_load(w, w->fp + 8, &ra))
+        return false;
+    w->sp = w->fp + 16;
+    w->fp = fp;
+    w->pc = strip_pc(ra);
+    w->extra_is_live = false;
+    return true;
+}
+
+static bool in_known_code(const struct walker *w, uint64_t pc)
+{
+    return find_range(w->map, pc) != NULL;
+}
+
+/* To the caller of a function that has pushed nothing yet: stubs of some
+ * linkers' PLTs, small assembly, the call through a wild pointer. */
+static bool step_leaf(struct walker *w)
+{
+    uint64_t ra, sp = w->sp;
+
+#if defined(__x86_64__)
+    if (!stack_load(w, sp, &ra))
+        return false;
+    sp += 8;
+#else
+    if (!w->extra_is_live)
+        return false;
+    ra = strip_pc(w->extra);
+#endif
+    if (!in_known_code(w, ra - 1))
+        return false;
+    w->pc = ra;
+    w->sp = sp;
+    w->extra_is_live = false;
+    return true;
+}
+
+/* One frame without unwind data.  Generated code (in no module) mostly keeps
+ * frame pointers; what a module does not describe is mostly a leaf. */
+static bool step_unknown(struct walker *w)
+{
+    if (!w->is_top)
+        return step_frame_pointer(w);
+    if (in_known_code(w, w->pc))
+        return step_leaf(w) || step_frame_pointer(w);
+    return step_frame_pointer(w) || step_leaf(w);
+}
+
+size_t unwind_walk(const struct unwind_map *map, const struct unwind_regs *from,
+                   struct unwind_stack stack, uint64_t *pcs, size_t max,
+                   enum unwind_end *end_out)
+{
+    struct walker w = {.map = map,
+                       .pc = from->pc,
+                       .sp = from->sp,
+                       .fp = from->fp,
+                       .extra = from->extra,
+                       .context = from->context,
+                       .is_top = true,
+                       .extra_is_live = from->context != NULL};
+    uint64_t lookup = w.pc;
+    size_t n = 0;
+
+    stack_begin(&w, stack.limit);
+    *end_out = UNWIND_TRUNCATED;
+    while (n < max) {
+        const struct unwind_rule *rule = find_rule(map, lookup);
+        enum rule_kind kind = rule_kind(rule);
+
+        pcs[n++] = lookup;
+        if (kind == RULE_END) {
+            *end_out = UNWIND_COMPLETE;
+            break;
+        }
+        if (kind == RULE_SIGNAL) {
+            uint64_t old = w.sp;
+
+            if (!step_signal(&w)) {
+                *end_out = UNWIND_BAD_FRAME;
+                break;
+            }
+            if (w.sp < old || w.sp >= w.hi)
+                stack_switch(&w);
+            w.is_top = false;
+            lookup = w.pc;
+            continue;
+        }
+        if (kind == RULE_NONE ? !step_unknown(&w) : !step_rule(&w, rule)) {
+            *end_out = kind == RULE_NONE ? UNWIND_NO_DATA : UNWIND_BAD_FRAME;
+            break;
+        }
+        w.is_top = false;
+        if (w.pc == 0) {
+            *end_out = UNWIND_COMPLETE;
+            break;
+        }
+        lookup = w.pc - 1;
+    }
+    return n;
+}
