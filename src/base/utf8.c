@@ -58,6 +58,65 @@ size_t utf8_count(struct str s)
     return count;
 }
 
+static bool is_ascii_space(unsigned char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* Is the text at p one white space beyond ASCII, of exactly n bytes? */
+static bool is_wide_space(const char *text, size_t n)
+{
+    const unsigned char *p = (const unsigned char *)text;
+
+    if (n == 2) /* U+0085, U+00A0 */
+        return p[0] == 0xc2 && (p[1] == 0x85 || p[1] == 0xa0);
+    if (n != 3)
+        return false;
+    if (p[0] == 0xe1) /* U+1680 */
+        return p[1] == 0x9a && p[2] == 0x80;
+    if (p[0] == 0xe3) /* U+3000 */
+        return p[1] == 0x80 && p[2] == 0x80;
+    if (p[0] != 0xe2)
+        return false;
+    if (p[1] == 0x81) /* U+205F */
+        return p[2] == 0x9f;
+    /* U+2000 to U+200A, U+2028, U+2029, U+202F */
+    return p[1] == 0x80 && ((p[2] >= 0x80 && p[2] <= 0x8a) || p[2] == 0xa8 ||
+                            p[2] == 0xa9 || p[2] == 0xaf);
+}
+
+/* The bytes of the white space at the start (end) of s; 0 when none. */
+static size_t space_at_start(struct str s)
+{
+    if (s.n && is_ascii_space((unsigned char)s.s[0]))
+        return 1;
+    for (size_t n = 2; n <= 3 && n <= s.n; n++)
+        if (is_wide_space(s.s, n))
+            return n;
+    return 0;
+}
+
+static size_t space_at_end(struct str s)
+{
+    if (s.n && is_ascii_space((unsigned char)s.s[s.n - 1]))
+        return 1;
+    for (size_t n = 2; n <= 3 && n <= s.n; n++)
+        if (is_wide_space(s.s + s.n - n, n))
+            return n;
+    return 0;
+}
+
+struct str utf8_trim(struct str s)
+{
+    size_t n;
+
+    while ((n = space_at_start(s)))
+        s = str_skip(s, n);
+    while ((n = space_at_end(s)))
+        s.n -= n;
+    return s;
+}
+
 void buf_add_right(struct buf *b, struct str s, size_t width)
 {
     size_t n = utf8_count(s);

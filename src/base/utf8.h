@@ -18,6 +18,10 @@ uint32_t utf8_decode(struct str text, size_t *length);
 /* Code points in a text; a byte that is no part of one counts as one. */
 size_t utf8_count(struct str s);
 
+/* No white space at the ends: ASCII's, and Unicode's such as U+00A0 and
+ * U+3000 (Go's strings.TrimSpace). */
+struct str utf8_trim(struct str s);
+
 /* The text padded with spaces on the left (right) to `width` code points,
  * as Go's %10s and %-10s do. */
 void buf_add_right(struct buf *b, struct str s, size_t width);

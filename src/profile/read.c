@@ -9,6 +9,7 @@
 #include "base/gzip.h"
 #include "profile/check.h"
 #include "profile/decode.h"
+#include "profile/legacy.h"
 
 const struct profile_limits profile_default_limits = {
     .input_bytes = (size_t)4 << 30,
@@ -17,15 +18,6 @@ const struct profile_limits profile_default_limits = {
     .string_bytes = (size_t)4 << 30,
     .stack_depth = (size_t)1 << 24,
 };
-
-static struct profile *parse_legacy(struct str bytes,
-                                    const struct profile_limits *limits,
-                                    struct error *err)
-{
-    (void)bytes, (void)limits;
-    error_set(err, "unrecognized profile format");
-    return NULL;
-}
 
 static struct profile *fail(struct error *err, const char *stage)
 {
@@ -50,7 +42,7 @@ parse(struct str bytes, const struct profile_limits *limits, struct error *err)
     case DECODE_NOT_PROTO:
         break;
     }
-    p = parse_legacy(bytes, limits, err);
+    p = profile_parse_legacy(bytes, limits, err);
     if (!p)
         return fail(err, "parsing profile");
     if (!profile_check(p, err)) {

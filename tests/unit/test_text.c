@@ -75,4 +75,15 @@ TEST(padding_goes_by_code_points)
     buf_release(&b);
 }
 
+TEST(trim_takes_white_space_of_any_script)
+{
+    EXPECT_STR(utf8_trim(STR("")), "");
+    EXPECT_STR(utf8_trim(STR(" \t\n\v\f\r ")), "");
+    EXPECT_STR(utf8_trim(STR(" a b ")), "a b");
+    EXPECT_STR(utf8_trim(STR("\u00a0\u3000x\u2028\u2003 ")), "x");
+    EXPECT_STR(utf8_trim(STR("\xc2\x85y\u1680\u202f\u205f")), "y");
+    EXPECT_STR(utf8_trim(STR("\u200bz\u200b")), "\u200bz\u200b");
+    EXPECT_STR(utf8_trim(STR("\x85z\xa0")), "\x85z\xa0");
+}
+
 TEST_MAIN

@@ -1,0 +1,21 @@
+#ifndef PROFILE_LEGACY_H
+#define PROFILE_LEGACY_H
+
+#include "profile/profile.h"
+#include "profile/read.h"
+
+/*
+ * The formats from before profile.proto: gperftools CPU profiles (binary,
+ * native or Java), heap, growth and fragmentation text, Go's count profiles,
+ * thread dumps, contention text, Java's heapz and contentionz.
+ *
+ * Each parser is asked in turn whether the (inflated) bytes are its own; the
+ * first that does not decline decides.  NULL with err "unrecognized profile
+ * format" when all decline.  The profile is the caller's; it is not checked
+ * (profile_check).  `limits` is not NULL.
+ */
+struct profile *profile_parse_legacy(struct str bytes,
+                                     const struct profile_limits *limits,
+                                     struct error *err);
+
+#endif
