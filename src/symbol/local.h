@@ -1,0 +1,14 @@
+#ifndef SYMBOL_LOCAL_H
+#define SYMBOL_LOCAL_H
+
+#include "base/buf.h"
+#include "profile/profile.h"
+
+/*
+ * Opens the binaries that the mappings name and fills in lines and functions.
+ * What cannot be had costs a line in `messages`.
+ */
+void symbolize_local(struct profile *p, bool names_only, bool force,
+                     struct buf *messages);
+
+#endif

@@ -1,0 +1,53 @@
+#ifndef SYMBOL_OBJECT_H
+#define SYMBOL_OBJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+
+/*
+ * A binary on this machine, opened to answer "what is at this address?".
+ *
+ * Addresses are those of the profile: where the file was mapped is given at
+ * opening, and the address inside the file is computed from it (the load
+ * base, for PIE, shared libraries, kernels and relocated files).
+ */
+struct object;
+
+/* How the profiled process had the file mapped. */
+struct object_mapping {
+    uint64_t start, limit, offset;
+    struct str kernel_symbol; /* of "[kernel.kallsyms]_stext", else "" */
+};
+
+/* One of the functions at an address, innermost first. */
+struct object_frame {
+    struct str function; /* as in the file: mangled */
+    struct str file;
+    int64_t line, column, start_line;
+};
+
+struct object *object_open(const char *path, struct object_mapping mapping,
+                           struct error *err);
+void object_free(struct object *o);
+
+/* Hex digits; "" when the file has none. */
+struct str object_build_id(const struct object *o);
+
+/*
+ * Finds the frames of n addresses at once: each unit of debug information is
+ * read once however many addresses lie in it.  `found` is called for those
+ * that have an answer, in no order; the frames live until it returns, their
+ * texts until object_free.  With `names_only` lines are not looked for.
+ */
+typedef void object_found(void *arg, size_t index,
+                          const struct object_frame *frames, size_t n);
+bool object_resolve(struct object *o, const uint64_t *addresses, size_t n,
+                    bool names_only, object_found *found, void *arg,
+                    struct error *err);
+
+#endif
