@@ -90,8 +90,8 @@ static bool is_this_qualifier(const node *n)
 
 static node *function_name(node *n)
 {
-    while (n && (n->type == DEMANGLE_COMPONENT_TYPED_NAME ||
-                 is_this_qualifier(n)))
+    while (n &&
+           (n->type == DEMANGLE_COMPONENT_TYPED_NAME || is_this_qualifier(n)))
         n = n->u.s_binary.left;
     return n;
 }
@@ -199,8 +199,8 @@ static char *remove_rust_generics(char *text)
 
     for (size_t i = 0; text[i]; i++) {
         bool turbofish = to >= 2 && text[to - 1] == ':' && text[to - 2] == ':';
-        bool generic = text[i] == '<' && to > 0 &&
-                       (turbofish || is_word(text[to - 1]));
+        bool generic =
+            text[i] == '<' && to > 0 && (turbofish || is_word(text[to - 1]));
         size_t end = generic ? closing_bracket(text, i) : 0;
 
         if (end) {
@@ -223,8 +223,7 @@ static char *demangle_any(const char *mangled, enum demangle_mode mode)
     return demangle_cpp(mangled, mode);
 }
 
-bool demangle_name(struct str mangled, enum demangle_mode mode,
-                   struct buf *out)
+bool demangle_name(struct str mangled, enum demangle_mode mode, struct buf *out)
 {
     struct buf symbol = BUF_INIT(BUF_NO_LIMIT);
     char *name;

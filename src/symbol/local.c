@@ -110,13 +110,13 @@ static bool symbolize_mapping(struct resolver *r, uint32_t index,
     struct object *o;
     struct error err;
 
-    o = object_open(arena_cstr(p->arena, file),
-                    (struct object_mapping){.start = m->start,
-                                            .limit = m->limit,
-                                            .offset = m->offset,
-                                            .kernel_symbol =
-                                                kernel_symbol(file)},
-                    &err);
+    o = object_open(
+        arena_cstr(p->arena, file),
+        (struct object_mapping){.start = m->start,
+                                .limit = m->limit,
+                                .offset = m->offset,
+                                .kernel_symbol = kernel_symbol(file)},
+        &err);
     if (o && build_id.n && object_build_id(o).n &&
         !str_eq(object_build_id(o), build_id))
         error_set(&err, "build ID mismatch");

@@ -94,8 +94,7 @@ static bool parse_line(struct str line, uint64_t *address, struct str *name)
     line = str_skip(line, (size_t)at + 2);
     while (digits < line.n && strchr("0123456789abcdefABCDEF", line.s[digits]))
         digits++;
-    if (digits == line.n ||
-        !str_to_u64(str_first(line, digits), 16, address))
+    if (digits == line.n || !str_to_u64(str_first(line, digits), 16, address))
         return false;
     *name = str_skip(line, digits);
     if (name->s[0] != ' ' && name->s[0] != '\t')
@@ -205,8 +204,7 @@ static const struct symbolize_source *
 source_of(const struct profile *p, const struct mapping *m,
           const struct symbolize_request *request)
 {
-    struct str keys[2] = {profile_str(p, m->file),
-                          profile_str(p, m->build_id)};
+    struct str keys[2] = {profile_str(p, m->file), profile_str(p, m->build_id)};
 
     for (size_t k = 0; k < 2; k++)
         for (size_t i = 0; i < request->n_sources; i++)
