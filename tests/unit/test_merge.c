@@ -1,0 +1,624 @@
+#include "test.h"
+
+#include <stdarg.h>
+
+#include "profile/check.h"
+#include "profile/encode.h"
+#include "profile/merge.h"
+#include "random_profile.h"
+#include "sketch.h"
+
+/* The merge of up to three sketches or profiles; NULL ends the list. */
+static struct profile *merge_profiles(struct profile *a, struct profile *b,
+                                      struct profile *c)
+{
+    struct profile *list[] = {a, b, c};
+    struct error err;
+    struct profile *p = profile_merge(list, c ? 3 : b ? 2 : 1, &err);
+
+    if (!p)
+        printf("# %s\n", err.text);
+    return p;
+}
+
+static struct profile *merge(const char *a, const char *b, const char *c)
+{
+    struct profile *x = sketch(a), *y = b ? sketch(b) : NULL;
+    struct profile *z = c ? sketch(c) : NULL;
+    struct profile *p = merge_profiles(x, y, z);
+
+    profile_free(x);
+    profile_free(y);
+    profile_free(z);
+    return p;
+}
+
+TEST(equal_samples_are_added_and_keep_their_first_place)
+{
+    struct profile *p = merge("types x/count y/count\n"
+                              "main;a 1 10\n"
+                              "main;b 2 20\n"
+                              "main;a 3 30\n",
+                              "types x/count y/count\n"
+                              "main;c 4 40\n"
+                              "main;b 5 50\n",
+                              NULL);
+
+    EXPECT_SKETCH(p, "main;a 4 40\n"
+                     "main;b 7 70\n"
+                     "main;c 4 40\n");
+    EXPECT(p->locations.n == 4 && p->functions.n == 4);
+    profile_free(p);
+}
+
+TEST(values_wrap)
+{
+    struct profile *p = merge("types x/count\na 9223372036854775807\n",
+                              "types x/count\na 2\n", NULL);
+
+    EXPECT(p->values[0] == INT64_MIN + 1);
+    profile_free(p);
+}
+
+TEST(labels_keep_samples_apart)
+{
+    struct profile *p = merge("types x/count\n"
+                              "a 1 k=v\n"
+                              "a 2 k=w\n"
+                              "a 3 n:1\n"
+                              "a 4 n:1kb\n"
+                              "a 5 k=v k=w\n"
+                              "a 6\n",
+                              "types x/count\n"
+                              "a 10 k=w k=v\n"
+                              "a 20 k=v\n"
+                              "a 30 n:1\n"
+                              "a 40 n:1kb\n"
+                              "a 50 n:1kb k=v\n",
+                              NULL);
+
+    EXPECT_SKETCH(p, "a 21 k=v\n"
+                     "a 2 k=w\n"
+                     "a 33 n:1\n"
+                     "a 44 n:1kb\n"
+                     "a 5 k=v k=w\n"
+                     "a 6\n"
+                     "a 10 k=w k=v\n"
+                     "a 50 k=v n:1kb\n");
+    profile_free(p);
+}
+
+TEST(everything_is_numbered_by_first_use_and_the_unused_goes)
+{
+    struct profile *p = merge("types x/count\n"
+                              "map main 1-2 m\n"
+                              "map other 3-4 o\n"
+                              "map unused 5-6 u\n"
+                              "zero;one 0\n"
+                              "a;other!b<c 1\n",
+                              NULL, NULL);
+
+    EXPECT_SKETCH(p, "a;other!b<c 1\n");
+    EXPECT(p->locations.n == 2 && p->locations.v[0].id == 1 &&
+           p->locations.v[1].id == 2);
+    EXPECT(p->functions.n == 3);
+    EXPECT_STR(profile_str(p, p->functions.v[0].name), "c");
+    EXPECT(p->functions.v[2].id == 3);
+    EXPECT(p->mappings.n == 2); /* the first one stays first */
+    EXPECT_STR(profile_str(p, p->mappings.v[0].file), "main");
+    EXPECT_STR(profile_str(p, p->mappings.v[1].file), "other");
+    EXPECT(p->mappings.v[1].id == 2);
+    profile_free(p);
+}
+
+TEST(the_first_mapping_may_come_from_a_later_profile)
+{
+    struct profile *p = merge("types x/count\na 1\n",
+                              "types x/count\n"
+                              "map main 1-2\n"
+                              "map other 3-4\n"
+                              "other!b 1\n",
+                              NULL);
+
+    EXPECT(p->mappings.n == 2);
+    EXPECT_STR(profile_str(p, p->mappings.v[0].file), "main");
+    profile_free(p);
+}
+
+TEST(samples_that_sum_up_to_zero_go_with_all_they_used)
+{
+    struct profile *p = merge("types x/count y/count\n"
+                              "map app 1-2\n"
+                              "map lib 3-4\n"
+                              "lib!gone<inlined 1 2\n"
+                              "main;stays 3 4\n",
+                              "types x/count y/count\n"
+                              "map lib 3-4\n"
+                              "lib!gone<inlined -1 -2\n"
+                              "main;stays 1 1\n"
+                              "main;half -7 1\n",
+                              NULL);
+
+    EXPECT_SKETCH(p, "main;stays 4 5\n"
+                     "main;half -7 1\n");
+    EXPECT(p->locations.n == 3 && p->locations.v[2].id == 3);
+    EXPECT(p->functions.n == 3 && p->lines.n == 3);
+    EXPECT(p->mappings.n == 1);
+    profile_free(p);
+}
+
+TEST(a_sum_that_was_zero_for_a_while_stays)
+{
+    struct profile *p = merge("types x/count\na 1\nb 1\n",
+                              "types x/count\na -1\n", "types x/count\na 7\n");
+
+    EXPECT_SKETCH(p, "a 7\nb 1\n");
+    profile_free(p);
+}
+
+TEST(mappings_are_equal_by_size_offset_and_build_id_or_file)
+{
+    struct profile *p = merge("types x/count\n"
+                              "map app 1000-5000 id\n"
+                              "map lib 8000-9000\n"
+                              "app!#1234 1\n"
+                              "lib!#8100 2\n",
+                              "types x/count\n"
+                              "map moved 101000-104f00 id\n"
+                              "map lib 7000-8000\n"
+                              "map bigger 1000-6000 id\n"
+                              "moved!#101234 10\n"
+                              "lib!#7100 20\n"
+                              "bigger!#1234 30\n",
+                              NULL);
+
+    EXPECT_SKETCH(p, "app!#1234 11\n"
+                     "lib!#8100 22\n"
+                     "bigger!#1234 30\n");
+    EXPECT(p->mappings.n == 3 && p->locations.n == 3);
+    profile_free(p);
+}
+
+TEST(mappings_without_any_name_are_one)
+{
+    struct profile *a = sketch("types x/count\nmap m 0-0\nm! 1\n");
+    struct profile *b = sketch("types x/count\nmap m 0-0\nm! 2\n");
+    struct profile *p;
+
+    a->mappings.v[0].file = 0;
+    b->mappings.v[0].file = 0;
+    b->mappings.v[0].has_functions = true;
+    p = merge_profiles(a, b, NULL);
+    EXPECT_SKETCH(p, "! 3\n");
+    EXPECT(p->mappings.n == 1 && !p->mappings.v[0].has_functions);
+    profile_free(a);
+    profile_free(b);
+    profile_free(p);
+}
+
+TEST(locations_differ_by_address_lines_and_folding)
+{
+    struct profile *p = sketch("types x/count\n"
+                               "a 1\n"
+                               "a:1 2\n"
+                               "a#5 3\n"
+                               "a+ 4\n"
+                               "a@f 5\n"
+                               "a<a 6\n"
+                               "a++ 7\n");
+    struct profile *merged;
+
+    p->locations.v[6].is_folded = true;
+    p->locations.v[6].n_lines = 1;
+    merged = merge_profiles(p, NULL, NULL);
+    EXPECT_SKETCH(merged, "a 5\n"
+                          "a:1 2\n"
+                          "a#5 3\n"
+                          "a@f 5\n"
+                          "a<a 6\n"
+                          "a+ 7\n");
+    EXPECT(merged->locations.n == 6);
+    profile_free(p);
+    profile_free(merged);
+}
+
+TEST(only_the_outermost_lines_column_counts)
+{
+    struct profile *p = sketch("types x/count\n"
+                               "a<b 1\n"
+                               "a<b+ 2\n"
+                               "a<b++ 4\n");
+    struct profile *merged;
+
+    /* The sketch puts one + into the name; here it only tells them apart. */
+    p->lines.v[4].function = p->lines.v[0].function;
+    p->lines.v[2].column = 7; /* of b: inlined */
+    p->lines.v[5].column = 7; /* of a: outermost */
+    merged = merge_profiles(p, NULL, NULL);
+    EXPECT_SKETCH(merged, "a<b 3\na<b 4\n");
+    EXPECT(merged->lines.v[0].column == 0);
+    profile_free(p);
+    profile_free(merged);
+}
+
+TEST(headers_are_combined)
+{
+    struct profile *p = merge("types x/count\n"
+                              "period cpu/ns 5\n"
+                              "time 300\n"
+                              "duration 10\n"
+                              "comment one\n"
+                              "comment one\n"
+                              "drop d1\n",
+                              "types x/count\n"
+                              "period cpu/ns 9\n"
+                              "time 200\n"
+                              "duration 20\n"
+                              "comment two\n"
+                              "comment one\n"
+                              "default x\n"
+                              "drop d2\n"
+                              "keep k2\n",
+                              "types x/count\n"
+                              "period cpu/ns 7\n"
+                              "time 400\n"
+                              "doc url\n"
+                              "comment three\n"
+                              "default y\n");
+
+    EXPECT(p->period == 9 && p->time_ns == 200 && p->duration_ns == 30);
+    EXPECT_STR(profile_str(p, p->period_type.type), "cpu");
+    EXPECT_STR(profile_str(p, p->period_type.unit), "ns");
+    EXPECT_STR(profile_str(p, p->drop_frames), "d1");
+    EXPECT(p->keep_frames == 0);
+    EXPECT_STR(profile_str(p, p->default_type), "x");
+    EXPECT_STR(profile_str(p, p->doc_url), "url");
+    EXPECT(p->comments.n == 3);
+    EXPECT_STR(profile_str(p, p->comments.v[0]), "one");
+    EXPECT_STR(profile_str(p, p->comments.v[2]), "three");
+    profile_free(p);
+}
+
+TEST(a_later_time_of_zero_counts)
+{
+    struct profile *p =
+        merge("types x/count\ntime 300\n", "types x/count\n", NULL);
+
+    EXPECT(p->time_ns == 0);
+    profile_free(p);
+    p = merge("types x/count\n", "types x/count\ntime 300\n", NULL);
+    EXPECT(p->time_ns == 300);
+    profile_free(p);
+}
+
+static void expect_error(int line, const char *a, const char *b, bool prepare,
+                         const char *want)
+{
+    struct profile *list[] = {sketch(a), sketch(b)}, *p;
+    struct error err = {""};
+
+    if (prepare)
+        EXPECT(!profile_make_compatible(list, 2, &err));
+    else
+        EXPECT(!(p = profile_merge(list, 2, &err)));
+    test_expect_str(__FILE__, line, str_from(err.text), str_from(want));
+    profile_free(list[0]);
+    profile_free(list[1]);
+}
+
+#define EXPECT_MERGE_ERROR(a, b, want)                                         \
+    expect_error(__LINE__, (a), (b), false, (want))
+#define EXPECT_COMPATIBLE_ERROR(a, b, want)                                    \
+    expect_error(__LINE__, (a), (b), true, (want))
+
+TEST(different_types_cannot_be_merged)
+{
+    struct error err;
+
+    EXPECT(!profile_merge(NULL, 0, &err));
+    EXPECT_STR(str_from(err.text), "no profiles to merge");
+    EXPECT_MERGE_ERROR("types x/count\nperiod cpu/ms 1\n",
+                       "types x/count\nperiod cpu/ns 1\n",
+                       "incompatible period types &{cpu ms 0 0} and "
+                       "&{cpu ns 0 0}");
+    EXPECT_MERGE_ERROR("types x/count\n", "types x/count y/ns\n",
+                       "incompatible sample types [x/count] and "
+                       "[x/count y/ns]");
+    EXPECT_MERGE_ERROR("types x/count y/ms\n", "types x/count y/ns\n",
+                       "incompatible sample types [x/count y/ms] and "
+                       "[x/count y/ns]");
+}
+
+/* What the types of a profile are: "x/count y/ns [y]". */
+static void expect_types(int line, const struct profile *p, const char *want)
+{
+    struct buf b = BUF_INIT(1000);
+
+    for (size_t i = 0; i < p->types.n; i++) {
+        buf_add(&b, profile_str(p, p->types.v[i].type));
+        buf_add_char(&b, '/');
+        buf_add(&b, profile_str(p, p->types.v[i].unit));
+        buf_add_char(&b, ' ');
+    }
+    buf_addf(&b, "[%" STR_FMT "]", STR_ARG(profile_str(p, p->default_type)));
+    test_expect_str(__FILE__, line, buf_str(&b), str_from(want));
+    buf_release(&b);
+}
+
+#define EXPECT_TYPES(p, want) expect_types(__LINE__, (p), (want))
+
+TEST(common_types_are_kept_in_the_order_of_the_first)
+{
+    struct profile *list[] = {
+        sketch("types a/count b/count c/count d/count\n"
+               "default d\n"
+               "f 1 2 3 4\n"
+               "g 5 6 7 8\n"),
+        sketch("types d/count x/count a/count\n"
+               "default x\n"
+               "f 10 20 30\n"),
+        sketch("types a/count d/count\ndefault zz\nf 100 200\n"),
+    };
+    struct error err;
+
+    EXPECT(profile_make_compatible(list, 3, &err));
+    EXPECT_TYPES(list[0], "a/count d/count [d]");
+    EXPECT_SKETCH(list[0], "f 1 4\ng 5 8\n");
+    EXPECT_TYPES(list[1], "a/count d/count [a]");
+    EXPECT_SKETCH(list[1], "f 30 10\n");
+    EXPECT_TYPES(list[2], "a/count d/count [zz]");
+    EXPECT_SKETCH(list[2], "f 100 200\n");
+    for (int i = 0; i < 3; i++)
+        profile_free(list[i]);
+}
+
+TEST(a_type_that_occurs_twice_is_not_common)
+{
+    struct profile *p = sketch("types a/count a/count b/count\nf 1 2 3\n");
+    struct error err;
+
+    EXPECT(profile_make_compatible(&p, 1, &err));
+    EXPECT_TYPES(p, "b/count [b]");
+    EXPECT_SKETCH(p, "f 3\n");
+    profile_free(p);
+}
+
+TEST(the_finest_unit_is_used)
+{
+    struct profile *list[] = {
+        sketch("types t/ms s/kb\nperiod cpu/ms 3\nf 2 1\n"),
+        sketch("types t/s s/bytes\nperiod cpu/ns 7\nf 5 1000\n"),
+    };
+    struct error err;
+
+    EXPECT(profile_make_compatible(list, 2, &err));
+    EXPECT_TYPES(list[0], "t/ms s/bytes []");
+    EXPECT_TYPES(list[1], "t/ms s/bytes []");
+    EXPECT_SKETCH(list[0], "f 2 1024\n");
+    EXPECT_SKETCH(list[1], "f 5000 1000\n");
+    EXPECT(list[0]->period == 3000000 && list[1]->period == 7);
+    EXPECT_STR(profile_str(list[0], list[0]->period_type.unit), "ns");
+    profile_free(list[0]);
+    profile_free(list[1]);
+}
+
+TEST(spellings_of_a_unit_become_the_first)
+{
+    struct profile *list[] = {
+        sketch("types t/ms\nf 2\n"),
+        sketch("types t/milliseconds\nf 5\n"),
+    };
+    struct error err;
+
+    EXPECT(profile_make_compatible(list, 2, &err));
+    EXPECT_TYPES(list[1], "t/ms []");
+    EXPECT_SKETCH(list[1], "f 5\n");
+    profile_free(list[0]);
+    profile_free(list[1]);
+}
+
+TEST(what_cannot_be_made_alike_is_told)
+{
+    EXPECT_COMPATIBLE_ERROR("types x/count\n", "types y/count\n",
+                            "profiles have empty common sample type list");
+    EXPECT_COMPATIBLE_ERROR(
+        "types x/count\nperiod cpu/milliseconds 1\n",
+        "types x/count\nperiod cpu/bytes 1\n",
+        "period type: incompatible types: {cpu milliseconds 0 0} "
+        "{cpu bytes 0 0}");
+    EXPECT_COMPATIBLE_ERROR("types x/count y/s\n", "types x/count y/kb\n",
+                            "sample types: incompatible types: {y s 0 0} "
+                            "{y kb 0 0}");
+    EXPECT_COMPATIBLE_ERROR("types a/n a/n\n", "types b/n\n",
+                            "\"a\" sample type is not found in profile");
+}
+
+TEST(scaling_rounds_half_away_and_drops_zeros)
+{
+    struct profile *p = sketch("types x/count y/count\n"
+                               "a 1 3\n"
+                               "b -1 -3\n"
+                               "c 0 0\n");
+
+    profile_scale(p, 0.5);
+    EXPECT_SKETCH(p, "a 1 2\nb -1 -2\n");
+    profile_scale(p, 1);
+    EXPECT_SKETCH(p, "a 1 2\nb -1 -2\n");
+    profile_scale(p, 1e30);
+    EXPECT(p->values[0] == INT64_MIN);
+    profile_scale(p, 0);
+    EXPECT_SKETCH(p, "");
+    profile_free(p);
+}
+
+TEST(values_with_ratio_one_do_not_keep_a_sample_alive)
+{
+    struct profile *p = sketch("types x/count y/count\n"
+                               "a 5 0\n"
+                               "b 5 1\n");
+
+    profile_scale_n(p, (const double[]){1, 2});
+    EXPECT_SKETCH(p, "b 5 2\n");
+    profile_free(p);
+}
+
+TEST(normalising_makes_totals_equal)
+{
+    struct profile *p = sketch("types x/count y/count z/count\n"
+                               "a 1 10 4\n"
+                               "b 3 10 -4\n");
+    struct profile *base = sketch("types x/count y/count z/count\n"
+                                  "q 8 5 1\n");
+    struct profile *other = sketch("types x/count\n");
+    struct error err;
+
+    EXPECT(profile_normalize(p, base, &err));
+    EXPECT_SKETCH(p, "a 2 3 0\nb 6 3 0\n");
+    EXPECT(!profile_normalize(p, other, &err));
+    EXPECT_STR(str_from(err.text),
+               "incompatible sample types [x/count y/count z/count] and "
+               "[x/count]");
+    profile_free(p);
+    profile_free(base);
+    profile_free(other);
+}
+
+TEST(labels_are_set_and_removed_on_every_sample)
+{
+    struct profile *p = sketch("types x/count\n"
+                               "a 1 a=1 z=2 m:5\n"
+                               "b 2\n"
+                               "c 3 m=old m=older n=1\n"
+                               "d 4 m:5\n");
+
+    profile_set_label(p, STR("m"), STR("new"));
+    EXPECT_SKETCH(p, "a 1 a=1 m=new z=2 m:5\n"
+                     "b 2 m=new\n"
+                     "c 3 m=new n=1\n"
+                     "d 4 m=new m:5\n");
+    profile_remove_label(p, STR("m"));
+    EXPECT_SKETCH(p, "a 1 a=1 z=2 m:5\n"
+                     "b 2\n"
+                     "c 3 n=1\n"
+                     "d 4 m:5\n");
+    profile_remove_label(p, STR("never seen"));
+    EXPECT(p->n_samples == 4);
+    profile_free(p);
+}
+
+/*
+ * Properties, over random profiles.
+ */
+
+static bool same_bytes(const struct profile *a, const struct profile *b)
+{
+    struct buf x = BUF_INIT(BUF_NO_LIMIT), y = BUF_INIT(BUF_NO_LIMIT);
+    bool same;
+
+    profile_encode(a, &x);
+    profile_encode(b, &y);
+    same = str_eq(buf_str(&x), buf_str(&y));
+    buf_release(&x);
+    buf_release(&y);
+    return same;
+}
+
+static bool is_sound(const struct profile *p)
+{
+    struct error err;
+
+    if (profile_check(p, &err))
+        return true;
+    printf("# %s\n", err.text);
+    return false;
+}
+
+#define ROUNDS 200
+
+TEST(merging_is_associative)
+{
+    uint64_t seed = random_seed();
+
+    for (int i = 0; i < ROUNDS && !test_failed; i++) {
+        struct profile *a = random_profile(&seed, 1);
+        struct profile *b = random_profile(&seed, 1);
+        struct profile *c = random_profile(&seed, 1);
+        struct profile *abc = merge_profiles(a, b, c);
+        struct profile *ab = merge_profiles(a, b, NULL);
+        struct profile *ab_c = merge_profiles(ab, c, NULL);
+        struct profile *bc = merge_profiles(b, c, NULL);
+        struct profile *a_bc = merge_profiles(a, bc, NULL);
+
+        EXPECT(is_sound(abc));
+        EXPECT(same_bytes(abc, ab_c));
+        EXPECT(same_bytes(abc, a_bc));
+        for (struct profile **p =
+                 (struct profile *[]){a, b, c, abc, ab, ab_c, bc, a_bc, NULL};
+             *p; p++)
+            profile_free(*p);
+    }
+}
+
+TEST(a_merged_profile_merges_to_itself)
+{
+    uint64_t seed = random_seed();
+
+    for (int i = 0; i < ROUNDS && !test_failed; i++) {
+        struct profile *p = random_profile(&seed, -3);
+        struct profile *once = merge_profiles(p, NULL, NULL);
+        struct profile *twice = merge_profiles(once, NULL, NULL);
+
+        EXPECT(is_sound(once));
+        EXPECT(same_bytes(once, twice));
+        profile_free(p);
+        profile_free(once);
+        profile_free(twice);
+    }
+}
+
+TEST(a_profile_minus_itself_has_no_samples)
+{
+    uint64_t seed = random_seed();
+
+    for (int i = 0; i < ROUNDS && !test_failed; i++) {
+        struct profile *p = random_profile(&seed, -3);
+        struct profile *minus = profile_copy(p), *diff;
+
+        profile_scale(minus, -1);
+        diff = merge_profiles(p, minus, NULL);
+        EXPECT(diff->n_samples == 0);
+        EXPECT(diff->locations.n == 0 && diff->functions.n == 0);
+        EXPECT(diff->mappings.n == (p->mappings.n > 0));
+        profile_free(p);
+        profile_free(minus);
+        profile_free(diff);
+    }
+}
+
+static int64_t sum_of(const struct profile *p, size_t type)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < p->n_samples; i++)
+        sum += (uint64_t)p->values[i * p->types.n + type];
+    return (int64_t)sum;
+}
+
+TEST(merging_keeps_the_totals)
+{
+    uint64_t seed = random_seed();
+
+    for (int i = 0; i < ROUNDS && !test_failed; i++) {
+        struct profile *a = random_profile(&seed, -3);
+        struct profile *b = random_profile(&seed, -3);
+        struct profile *p = merge_profiles(a, b, NULL);
+
+        for (size_t t = 0; t < p->types.n; t++)
+            EXPECT(sum_of(p, t) == sum_of(a, t) + sum_of(b, t));
+        profile_free(a);
+        profile_free(b);
+        profile_free(p);
+    }
+}
+
+TEST_MAIN
