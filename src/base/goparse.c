@@ -95,9 +95,9 @@ static int digit_value(char c)
 enum goparse goparse_int(struct str s, int base, int bits, int64_t *out)
 {
     struct str whole = s;
-    bool negative = skip_sign(&s), loose = base == 0, overflow = false;
+    bool negative = skip_sign(&s), loose = base == 0;
     uint64_t limit = ((uint64_t)1 << (bits - 1)) - !negative;
-    uint64_t value = 0;
+    uint64_t most = UINT64_MAX >> (64 - bits), value = 0;
 
     if (loose) {
         base = prefix_base(s);
@@ -116,13 +116,15 @@ enum goparse goparse_int(struct str s, int base, int bits, int64_t *out)
         int digit = digit_value(s.s[i]);
         if (digit >= base)
             return GOPARSE_SYNTAX;
-        overflow = overflow ||
-                   __builtin_mul_overflow(value, (unsigned)base, &value) ||
-                   __builtin_add_overflow(value, (unsigned)digit, &value);
+        /* At once: what comes behind may be no number at all. */
+        if (__builtin_mul_overflow(value, (unsigned)base, &value) ||
+            __builtin_add_overflow(value, (unsigned)digit, &value) ||
+            value > most)
+            return GOPARSE_RANGE;
     }
     if (loose && !underscores_ok(whole))
         return GOPARSE_SYNTAX;
-    if (overflow || value > limit)
+    if (value > limit)
         return GOPARSE_RANGE;
     *out = negative ? (int64_t)(0 - value) : (int64_t)value;
     return GOPARSE_OK;

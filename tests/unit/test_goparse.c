@@ -117,7 +117,8 @@ TEST(integers_are_bounded_by_their_bits)
            value == INT64_MIN);
     EXPECT(parse_int("9223372036854775808", 10, 64) == RANGE);
     EXPECT(parse_int("99999999999999999999999", 0, 64) == RANGE);
-    EXPECT(parse_int("99999999999999999999999x", 0, 64) == BAD);
+    EXPECT(parse_int("99999999999999999999999x", 0, 64) == RANGE);
+    EXPECT(parse_int("9223372036854775808x", 0, 64) == BAD);
 }
 
 TEST(booleans_have_twelve_spellings)
