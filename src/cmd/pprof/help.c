@@ -1,0 +1,183 @@
+#include "cmd/pprof/help.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/pprof/command.h"
+
+static const char introduction[] =
+    "usage:\n"
+    "\n"
+    "Produce output in the specified format.\n"
+    "\n"
+    "   pprof <format> [options] [binary] <source> ...\n"
+    "\n"
+    "Omit the format to get an interactive shell whose commands can be used\n"
+    "to generate various views of a profile\n"
+    "\n"
+    "   pprof [options] [binary] <source> ...\n"
+    "\n"
+    "Omit the format and provide the \"-http\" flag to get an interactive web\n"
+    "interface at the specified host:port that can be used to navigate "
+    "through\n"
+    "various views of a profile.\n"
+    "\n"
+    "   pprof -http [host]:[port] [options] [binary] <source> ...\n"
+    "\n"
+    "Details:\n";
+
+static const char sources_and_rest[] =
+    "  Source options:\n"
+    "    -seconds              Duration for time-based profile collection\n"
+    "    -timeout              Timeout in seconds for profile collection\n"
+    "    -buildid              Override build id for main binary\n"
+    "    -add_comment          Free-form annotation to add to the profile\n"
+    "                          Displayed on some reports or with pprof "
+    "-comments\n"
+    "    -diff_base source     Source of base profile for comparison\n"
+    "    -base source          Source of base profile for profile subtraction\n"
+    "    profile.pb.gz         Profile in compressed protobuf format\n"
+    "    legacy_profile        Profile in legacy pprof format\n"
+    "    http://host/profile   URL for profile handler to retrieve\n"
+    "    -symbolize=           Controls source of symbol information\n"
+    "      none                  Do not attempt symbolization\n"
+    "      local                 Examine only local binaries\n"
+    "      fastlocal             Only get function names from local binaries\n"
+    "      remote                Do not examine local binaries\n"
+    "      force                 Force re-symbolization\n"
+    "    Binary                  Local path or build id of binary for "
+    "symbolization\n"
+    "    -tls_cert             TLS client certificate file for "
+    "fetching profile and symbols\n"
+    "    -tls_key              TLS private key file for fetching "
+    "profile and symbols\n"
+    "    -tls_ca               TLS CA certs file for fetching profile "
+    "and symbols\n"
+    "\n"
+    "  Misc options:\n"
+    "   -http              Provide web interface at host:port.\n"
+    "                      Host is optional and 'localhost' by default.\n"
+    "                      Port is optional and a randomly available "
+    "port by default.\n"
+    "   -no_browser        Skip opening a browser for the interactive web UI.\n"
+    "   -tools             Search path for object tools\n"
+    "   -all_frames        Ignore drop_frames and keep_frames regexps "
+    "in the profile\n"
+    "                      Rarely needed, mainly used for debugging "
+    "pprof itself\n"
+    "\n"
+    "  Legacy convenience options:\n"
+    "   -inuse_space           Same as -sample_index=inuse_space\n"
+    "   -inuse_objects         Same as -sample_index=inuse_objects\n"
+    "   -alloc_space           Same as -sample_index=alloc_space\n"
+    "   -alloc_objects         Same as -sample_index=alloc_objects\n"
+    "   -total_delay           Same as -sample_index=delay\n"
+    "   -contentions           Same as -sample_index=contentions\n"
+    "   -mean_delay            Same as -mean -sample_index=delay\n"
+    "\n"
+    "  Environment Variables:\n"
+    "   PPROF_TMPDIR       Location for saved profiles (default $HOME/pprof)\n"
+    "   PPROF_TOOLS        Search path for object-level tools\n"
+    "   PPROF_BINARY_PATH  Search path for local binary files\n"
+    "                      default: $HOME/pprof/binaries\n"
+    "                      searches $buildid/$name, $buildid/*, "
+    "$path/$buildid,\n"
+    "                      ${buildid:0:2}/${buildid:2}.debug, $name, $path,\n"
+    "                      ${name}.debug, $dir/.debug/${name}.debug,\n"
+    "                      usr/lib/debug/$dir/${name}.debug\n"
+    "   * On Windows, %USERPROFILE% is used instead of $HOME\n";
+
+/* What google/pprof does not have.  Its own bytes stay as they are for
+ * whoever compares them. */
+static const char ours[] =
+    "\n"
+    "  More source options:\n"
+    "    -                     Profile from standard input\n"
+    "    unix:///path.sock/... Profile handler behind a Unix socket\n"
+    "    ssh://host/...        Profile handler on the loopback of that host\n"
+    "    -header 'Name: value' Send this header too (may be repeated)\n"
+    "    -token_file           File with a bearer token to send\n"
+    "    -no_save              Leave no copy of a fetched profile behind\n"
+    "\n"
+    "  More misc options:\n"
+    "   -fail_above=5%     Exit code 3 if a function's share, or the total,\n"
+    "                      grew by more than that over the base\n"
+    "   -help_all          This text, with what google/pprof does not have\n";
+
+static int by_name(const void *a, const void *b)
+{
+    const struct config_field *const *x = a, *const *y = b;
+
+    return strcmp((*x)->name, (*y)->name);
+}
+
+const struct config_field **help_sorted_fields(struct arena *a)
+{
+    const struct config_field **fields =
+        arena_new_array(a, const struct config_field *, config_n_fields);
+
+    for (size_t i = 0; i < config_n_fields; i++)
+        fields[i] = &config_fields[i];
+    qsort(fields, config_n_fields, sizeof(*fields), by_name);
+    return fields;
+}
+
+/* One name with the first line of its help. */
+static void add_line(struct buf *out, const char *indent, const char *prefix,
+                     const char *name, struct str help)
+{
+    char word[64];
+    struct str first = help;
+
+    snprintf(word, sizeof(word), "%s%s", prefix, name);
+    str_next_line(&help, &first);
+    buf_addf(out, "%s%-16s %" STR_FMT "\n", indent, word, STR_ARG(first));
+}
+
+void help_add_commands(struct buf *out, const char *prefix, bool ours_only)
+{
+    for (size_t i = 0; i < n_commands; i++)
+        if (commands[i].ours == ours_only)
+            add_line(out, "    ", prefix, commands[i].name,
+                     str_from(commands[i].description));
+}
+
+void help_add_options(struct buf *out, const char *prefix)
+{
+    struct arena *a = arena_new();
+    const struct config_field **fields = help_sorted_fields(a);
+
+    buf_add(out, STR("  Options:\n"));
+    for (size_t i = 0; i < config_n_fields; i++)
+        if (!fields[i]->choices)
+            add_line(out, "    ", prefix, fields[i]->name,
+                     config_help(str_from(fields[i]->name)));
+    buf_add(out, STR("\n  Option groups (only set one per group):\n"));
+    for (size_t i = 0; i < config_n_fields; i++) {
+        const char *const *choice = fields[i]->choices;
+        if (!choice)
+            continue;
+        add_line(out, "    ", "", fields[i]->name, STR(""));
+        for (; *choice; choice++)
+            add_line(out, "      ", prefix, *choice,
+                     config_help(str_from(*choice)));
+    }
+    arena_free(a);
+}
+
+void help_add_usage(struct buf *out, bool all)
+{
+    buf_add(out, str_from(introduction));
+    buf_add(out, STR("  Output formats (select at most one):\n"));
+    help_add_commands(out, "-", false);
+    if (all) {
+        buf_add(out, STR("\n  More output formats:\n"));
+        help_add_commands(out, "-", true);
+    }
+    buf_add_char(out, '\n');
+    help_add_options(out, "-");
+    buf_add_char(out, '\n');
+    buf_add(out, str_from(sources_and_rest));
+    if (all)
+        buf_add(out, str_from(ours));
+}

@@ -1,0 +1,57 @@
+#ifndef CMD_PPROF_OPTIONS_H
+#define CMD_PPROF_OPTIONS_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "cmd/flags.h"
+#include "cmd/pprof/command.h"
+#include "report/config.h"
+
+/*
+ * What the command line asks for.  Texts are views of argv.
+ */
+struct options {
+    struct report_config config;
+    const struct command *command; /* NULL: the shell, or the page */
+    struct str argument;           /* of the command */
+
+    char *const *sources;
+    size_t n_sources;
+    struct str executable; /* "" if none was given */
+    struct str base;       /* "" if there is none */
+    bool base_is_diff;     /* -diff_base, not -base */
+    double fail_above;     /* a share: 0.05 for 5%; negative if not asked */
+
+    struct str symbolize;
+    struct str buildid;
+    struct str add_comment;
+    struct str tools;
+    int timeout, seconds; /* -1 if not given */
+    bool all_frames;
+    bool no_save;
+    struct str tls_cert, tls_key, tls_ca, token_file;
+    struct flag_list headers;
+
+    struct str http; /* where to serve the page; "" is nowhere */
+    bool no_browser;
+};
+
+enum options_result {
+    OPTIONS_OK,
+    OPTIONS_HELP,     /* show the usage, that is all */
+    OPTIONS_HELP_ALL, /* with our own flags */
+    OPTIONS_BAD_FLAG, /* say err, show the usage */
+    OPTIONS_NOTHING,  /* show the usage, say err */
+    OPTIONS_BAD,      /* say err */
+};
+
+/*
+ * Reads argv[1..argc).  Warnings ("Multiple value selections, ignoring -X")
+ * are appended to `warnings`, a line each.
+ */
+enum options_result options_parse(struct options *o, struct arena *a, int argc,
+                                  char *const *argv, struct buf *warnings,
+                                  struct error *err);
+
+#endif

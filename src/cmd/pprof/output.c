@@ -1,0 +1,116 @@
+#include "cmd/pprof/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "cmd/pprof/picture.h"
+#include "cmd/pprof/ui.h"
+#include "cmd/pprof/viewer.h"
+#include "report/report.h"
+
+#define SHELL_TOP_NODES 10
+#define MOST_FILES      9999
+
+static bool write_named(struct str name, struct str bytes, struct error *err)
+{
+    struct arena *a = arena_new();
+    const char *path = arena_cstr(a, name);
+
+    ui_say("Generating report in %s", path);
+    bool ok = file_write(path, bytes, err);
+    arena_free(a);
+    return ok;
+}
+
+/* The first profileNNN.extension that does not exist yet. */
+static bool write_numbered(const char *extension, struct str bytes,
+                           struct error *err)
+{
+    char name[64];
+
+    for (int i = 1; i <= MOST_FILES; i++) {
+        snprintf(name, sizeof(name), "profile%03d.%s", i, extension);
+        int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno == EEXIST)
+            continue;
+        if (fd < 0)
+            return error_set_os(err, "open", name, errno);
+        close(fd);
+        ui_say("Generating report in %s", name);
+        if (file_write(name, bytes, err))
+            return true;
+        unlink(name);
+        return false;
+    }
+    return error_set(err, "could not create file of the form profileNNN.%s",
+                     extension);
+}
+
+static bool view(const struct output_request *q, struct str bytes,
+                 struct error *err)
+{
+    struct arena *a = arena_new();
+    const char *path =
+        q->viewed ? q->viewed : viewer_file(a, q->command->extension, err);
+    bool ok = path && file_write(path, bytes, err) &&
+              viewer_show(q->command->viewer, path, !q->in_shell, err);
+
+    if (path && !q->viewed)
+        unlink(path);
+    arena_free(a);
+    return ok;
+}
+
+static bool deliver(const struct output_request *q, struct str bytes,
+                    struct error *err)
+{
+    const struct command *c = q->command;
+    bool person = q->in_shell || isatty(STDOUT_FILENO);
+
+    if (q->config->output.n)
+        return write_named(q->config->output, bytes, err);
+    if (c->viewer && !q->piped)
+        return view(q, bytes, err);
+    if (c->extension && person && !q->piped)
+        return write_numbered(c->extension, bytes, err);
+    return file_write_fd(STDOUT_FILENO, "/dev/stdout", bytes, err);
+}
+
+/* The report, drawn if it is to be a picture. */
+static bool make(struct profile *p, const struct output_request *q,
+                 struct buf *out, struct error *err)
+{
+    struct buf dot = BUF_INIT(BUF_NO_LIMIT);
+    struct buf warnings = BUF_INIT(BUF_NO_LIMIT);
+    bool to_terminal = q->config->output.n == 0 && isatty(STDOUT_FILENO);
+    struct report_request request = {
+        .format = q->command->format,
+        .argument = q->argument,
+        .config = q->config,
+        .default_nodecount = q->in_shell ? SHELL_TOP_NODES : 0,
+        .columns = to_terminal ? ui_columns(STDOUT_FILENO) : 0,
+        .colour = to_terminal && ui_colour(STDOUT_FILENO),
+    };
+    const char *picture = q->command->graphviz;
+    bool ok = report_write(p, &request, picture ? &dot : out, &warnings, err);
+
+    ui_write(buf_str(&warnings));
+    if (ok && picture)
+        ok = picture_draw(picture, buf_str(&dot), out, err);
+    buf_release(&dot);
+    buf_release(&warnings);
+    return ok;
+}
+
+bool output_report(struct profile *p, const struct output_request *q,
+                   struct error *err)
+{
+    struct buf report = BUF_INIT(BUF_NO_LIMIT);
+    bool ok = make(p, q, &report, err) && deliver(q, buf_str(&report), err);
+
+    buf_release(&report);
+    return ok;
+}

@@ -1,0 +1,14 @@
+#ifndef CMD_PPROF_SOURCE_H
+#define CMD_PPROF_SOURCE_H
+
+#include "cmd/pprof/options.h"
+#include "profile/profile.h"
+
+/*
+ * The profile that the command line names: every source fetched and merged,
+ * the base taken off, symbolized, pruned, and a copy kept if it came from
+ * elsewhere.  Says on stderr what happens.  NULL and err if there is none.
+ */
+struct profile *source_load(const struct options *o, struct error *err);
+
+#endif

@@ -1,0 +1,27 @@
+#ifndef CMD_PPROF_VIEWER_H
+#define CMD_PPROF_VIEWER_H
+
+#include "base/arena.h"
+#include "base/error.h"
+
+/*
+ * Programs that show a report: a browser, eog, evince …
+ */
+
+/* A new empty file in the directory for temporary ones; its name from `a`.
+ * The caller removes it when nobody looks at it any more. */
+const char *viewer_file(struct arena *a, const char *extension,
+                        struct error *err);
+
+/*
+ * Shows the file with `viewer` ("gv --noantialias"; "" is a browser: the
+ * first that can be started).  `wait`: until it ends, and a second at least,
+ * for those that hand over to a window that is open already.
+ */
+bool viewer_show(const char *viewer, const char *path, bool wait,
+                 struct error *err);
+
+/* The same for a URL in a browser. */
+bool viewer_browse(const char *url, struct error *err);
+
+#endif

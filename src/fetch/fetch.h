@@ -1,0 +1,41 @@
+#ifndef FETCH_FETCH_H
+#define FETCH_FETCH_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "fetch/http.h"
+#include "profile/profile.h"
+#include "profile/read.h"
+
+/*
+ * A profile from wherever the user says: "-" is standard input, an existing
+ * file is read, anything else is tried as a URL (see http.h for the kinds;
+ * host:port/path without a scheme is http).
+ */
+struct fetch_options {
+    struct http_options http;            /* certificates, headers, progress */
+    int seconds, timeout;                /* of the flags; -1 if not given */
+    const struct profile_limits *limits; /* NULL: the defaults */
+
+    /* Words for the user while it goes on ("Fetching profile over HTTP from
+     * …"), without LF.  May be called from several threads at a time. */
+    void (*say)(void *arg, const char *words);
+    void *say_arg;
+};
+
+struct fetched {
+    struct profile *profile; /* the caller's; NULL if it failed */
+    struct error error;      /* why */
+    struct str url; /* where it came from, if not a file: from the arena */
+};
+
+/*
+ * Fetches n sources at the same time; out[i] belongs to sources[i].  What
+ * fails fails alone.
+ */
+void fetch_all(const struct str *sources, size_t n,
+               const struct fetch_options *options, struct arena *a,
+               struct fetched *out);
+
+#endif
