@@ -2,21 +2,32 @@
 
 #include "base/i64.h"
 
-/* Has the sample exactly the value "true" under the base label's key? */
-static bool is_base(const struct profile *p, size_t sample, string_id key,
-                    string_id value)
+struct base_mark base_mark_find(const struct profile *p)
+{
+    struct base_mark m = {profile_find_string(p, BASE_LABEL_KEY),
+                          profile_find_string(p, BASE_LABEL_VALUE)};
+
+    if (m.value == NO_INDEX)
+        m.key = NO_INDEX;
+    return m;
+}
+
+bool base_mark_on(const struct base_mark *m, const struct profile *p,
+                  size_t sample)
 {
     size_t count = 0;
     bool match = false;
 
+    if (m->key == NO_INDEX)
+        return false;
     for (size_t i = p->label_start[sample]; i < p->label_start[sample + 1];
          i++) {
         const struct label *l = &p->labels[i];
 
-        if (l->kind != LABEL_STRING || l->key != key)
+        if (l->kind != LABEL_STRING || l->key != m->key)
             continue;
         count++;
-        match = l->str == value;
+        match = l->str == m->value;
     }
     return count == 1 && match;
 }
@@ -34,9 +45,7 @@ static void add(struct sum *s, int64_t value, int64_t divisor)
 int64_t report_total(const struct report *r)
 {
     const struct profile *p = r->profile;
-    string_id key = profile_find_string(p, BASE_LABEL_KEY);
-    string_id true_id = profile_find_string(p, BASE_LABEL_VALUE);
-    bool has_base = key != NO_INDEX && true_id != NO_INDEX;
+    struct base_mark mark = base_mark_find(p);
     struct sum all = {0}, base = {0};
 
     for (size_t i = 0; i < p->n_samples; i++) {
@@ -44,7 +53,7 @@ int64_t report_total(const struct report *r)
         int64_t divisor = report_divisor(r, i);
 
         add(&all, value, divisor);
-        if (has_base && is_base(p, i, key, true_id))
+        if (base_mark_on(&mark, p, i))
             add(&base, value, divisor);
     }
     if (base.value > 0)

@@ -14,4 +14,13 @@ int64_t report_total(const struct report *r);
 #define BASE_LABEL_KEY   STR("pprof::base")
 #define BASE_LABEL_VALUE STR("true")
 
+/* That label in a profile: find it once, ask for each sample. */
+struct base_mark {
+    string_id key, value; /* NO_INDEX when no sample can have it */
+};
+
+struct base_mark base_mark_find(const struct profile *p);
+bool base_mark_on(const struct base_mark *m, const struct profile *p,
+                  size_t sample);
+
 #endif
