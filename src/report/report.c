@@ -25,9 +25,12 @@ typedef bool format_fn(struct report *r, struct buf *out, struct error *err);
 /* clang-format off */
 static format_fn *const formats[] = {
     [REPORT_COMMENTS] = format_comments,
+    [REPORT_FOLDED] = format_folded,
+    [REPORT_LIST] = format_list,
     [REPORT_PEEK] = format_tree,
     [REPORT_PROTO] = format_proto,
     [REPORT_RAW] = format_raw,
+    [REPORT_SPEEDSCOPE] = format_speedscope,
     [REPORT_TAGS] = format_tags,
     [REPORT_TEXT] = format_text,
     [REPORT_TRACES] = format_traces,
@@ -129,6 +132,10 @@ static void override_config(struct report_config *c,
         c->trim = false;
         c->granularity = STR("addresses");
         break;
+    case REPORT_SPEEDSCOPE: /* shows a file beside each name */
+        if (c->granularity.n == 0)
+            c->granularity = STR("filefunctions");
+        break;
     case REPORT_TEXT:
     case REPORT_JSON:
     case REPORT_MARKDOWN:
@@ -201,6 +208,30 @@ static bool compile_argument(struct report *r, struct error *err)
                                      STR_ARG(argument));
 }
 
+/*
+ * Pictures of stacks tell unsymbolized frames apart by address whatever the
+ * granularity: in a stripped program everything would be one function that
+ * calls itself.
+ */
+static bool draws_stacks(enum report_format format)
+{
+    return format == REPORT_FLAME || format == REPORT_FOLDED ||
+           format == REPORT_SPEEDSCOPE;
+}
+
+static void aggregate_symbolized(struct report *r, struct granularity keep)
+{
+    struct profile *p = r->profile;
+    uint64_t *addresses = arena_new_array(r->arena, uint64_t, p->locations.n);
+
+    for (size_t i = 0; i < p->locations.n; i++)
+        addresses[i] = p->locations.v[i].address;
+    profile_aggregate(p, keep);
+    for (size_t i = 0; i < p->locations.n; i++)
+        if (p->locations.v[i].n_lines == 0)
+            p->locations.v[i].address = addresses[i];
+}
+
 static void aggregate(struct report *r)
 {
     const struct report_config *c = &r->config;
@@ -217,7 +248,11 @@ static void aggregate(struct report *r)
         .address = addresses,
     };
 
-    if (!addresses || !keep.inlines)
+    if (addresses && keep.inlines)
+        return;
+    if (draws_stacks(r->request->format))
+        aggregate_symbolized(r, keep);
+    else
         profile_aggregate(r->profile, keep);
 }
 
