@@ -45,16 +45,16 @@ static uint32_t take_location(struct compactor *c, uint32_t old)
 {
     struct profile *p = c->p;
     struct location l = p->locations.v[old];
-    const struct line *lines = p->lines.v + l.line_start;
+    size_t first_line = l.line_start;
 
     l.id = c->locations.n + 1;
     l.mapping = take_mapping(c, l.mapping);
     l.line_start = (uint32_t)c->lines.n;
     for (size_t i = 0; i < l.n_lines; i++) {
-        struct line *line = vec_push(p->arena, &c->lines);
+        struct line line = p->lines.v[first_line + i];
 
-        *line = lines[i];
-        line->function = take_function(c, line->function);
+        line.function = take_function(c, line.function);
+        *vec_push(p->arena, &c->lines) = line;
     }
     *vec_push(p->arena, &c->locations) = l;
     return (uint32_t)(c->locations.n - 1);

@@ -36,14 +36,14 @@ static bool matches_location(struct name_match *m, const struct location *l)
 static void select_lines(struct profile *p, struct location *l,
                          struct name_match *m, bool wanted)
 {
-    struct line *lines = p->lines.v + l->line_start;
+    struct line *lines = p->lines.v;
     bool all = name_matches_mapping(m, l);
-    uint32_t n = 0;
+    size_t to = l->line_start, end = to + l->n_lines;
 
-    for (size_t i = 0; i < l->n_lines; i++)
+    for (size_t i = to; i < end; i++)
         if ((all || name_matches_line(m, &lines[i])) == wanted)
-            lines[n++] = lines[i];
-    l->n_lines = n;
+            lines[to++] = lines[i];
+    l->n_lines = (uint32_t)(to - l->line_start);
 }
 
 /* What sample selection thinks of it; asked before lines are taken away. */

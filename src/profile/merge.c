@@ -136,34 +136,38 @@ static uint32_t take_function(struct merger *m, uint32_t index)
  * Of the columns only that of the outermost line counts (google/pprof's
  * rule), so that locations which differ in others become the first of them.
  */
-static uint64_t hash_location(const struct location *l,
-                              const struct line *lines)
+static uint64_t hash_location(const struct profile *p, const struct location *l)
 {
     uint64_t h = map_mix(map_mix(l->is_folded, l->address), l->mapping);
+    int64_t column = 0;
 
     for (size_t i = 0; i < l->n_lines; i++) {
-        h = map_mix(h, lines[i].function);
-        h = map_mix(h, (uint64_t)lines[i].line);
+        const struct line *line = &p->lines.v[l->line_start + i];
+
+        h = map_mix(h, line->function);
+        h = map_mix(h, (uint64_t)line->line);
+        column = line->column;
     }
-    if (l->n_lines)
-        h = map_mix(h, (uint64_t)lines[l->n_lines - 1].column);
-    return h;
+    return map_mix(h, (uint64_t)column);
 }
 
 static bool same_location(const struct profile *p, const struct location *a,
                           const struct location *b)
 {
-    const struct line *x = p->lines.v + a->line_start;
-    const struct line *y = p->lines.v + b->line_start;
     size_t n = a->n_lines;
 
     if (a->address != b->address || a->mapping != b->mapping ||
         a->is_folded != b->is_folded || a->n_lines != b->n_lines)
         return false;
-    for (size_t i = 0; i < n; i++)
-        if (x[i].function != y[i].function || x[i].line != y[i].line)
+    for (size_t i = 0; i < n; i++) {
+        const struct line *x = &p->lines.v[a->line_start + i];
+        const struct line *y = &p->lines.v[b->line_start + i];
+
+        if (x->function != y->function || x->line != y->line ||
+            (i == n - 1 && x->column != y->column))
             return false;
-    return n == 0 || x[n - 1].column == y[n - 1].column;
+    }
+    return true;
 }
 
 /* The lines of the location are the last of the table; they go if an equal
@@ -171,8 +175,7 @@ static bool same_location(const struct profile *p, const struct location *a,
 static uint32_t find_location(struct merger *m, struct location taken)
 {
     struct profile *out = m->out;
-    uint64_t h = hash_location(&taken, out->lines.v + taken.line_start);
-    struct map_cursor c = map_find(&m->locations, h);
+    struct map_cursor c = map_find(&m->locations, hash_location(out, &taken));
 
     while (map_next(&m->locations, &c)) {
         if (same_location(out, &out->locations.v[c.record], &taken)) {
@@ -190,7 +193,7 @@ static uint32_t take_location(struct merger *m, uint32_t index)
     const struct profile *src = m->src;
     struct profile *out = m->out;
     struct location taken = src->locations.v[index];
-    const struct line *lines = src->lines.v + taken.line_start;
+    size_t first_line = taken.line_start;
 
     if (taken.mapping != NO_INDEX) {
         uint64_t start = src->mappings.v[taken.mapping].start;
@@ -201,11 +204,10 @@ static uint32_t take_location(struct merger *m, uint32_t index)
     taken.id = out->locations.n + 1;
     taken.line_start = (uint32_t)out->lines.n;
     for (size_t i = 0; i < taken.n_lines; i++) {
-        uint32_t function = take_function(m, lines[i].function);
-        struct line *line = vec_push(out->arena, &out->lines);
+        struct line line = src->lines.v[first_line + i];
 
-        *line = lines[i];
-        line->function = function;
+        line.function = take_function(m, line.function);
+        *vec_push(out->arena, &out->lines) = line;
     }
     return m->location_to[index] = find_location(m, taken);
 }
@@ -213,37 +215,35 @@ static uint32_t take_location(struct merger *m, uint32_t index)
 /* Writes the frames behind the last sample's; their hash. */
 static uint64_t write_frames(struct merger *m, size_t sample)
 {
-    const uint32_t *from = m->src->stack + m->src->loc_start[sample];
-    uint32_t *to = m->out->stack + m->frames;
-    size_t n = profile_depth(m->src, sample);
-    uint64_t h = n;
+    const struct profile *src = m->src;
+    size_t end = src->loc_start[sample + 1];
+    uint64_t h = profile_depth(src, sample);
 
-    for (size_t i = 0; i < n; i++) {
-        uint32_t location = m->location_to[from[i]];
+    for (size_t i = src->loc_start[sample]; i < end; i++) {
+        uint32_t location = m->location_to[src->stack[i]];
 
         if (location == NO_INDEX)
-            location = take_location(m, from[i]);
-        to[i] = location;
+            location = take_location(m, src->stack[i]);
+        m->out->stack[m->frames++] = location;
         h = map_mix(h, location);
     }
-    m->frames += n;
     return h;
 }
 
 static uint64_t write_labels(struct merger *m, size_t sample, uint64_t h)
 {
-    const struct label *from = m->src->labels + m->src->label_start[sample];
-    const struct label *end = m->src->labels + m->src->label_start[sample + 1];
-    struct label *to = m->out->labels + m->labels;
+    const struct profile *src = m->src;
+    size_t end = src->label_start[sample + 1];
 
-    for (; from < end; from++, to++) {
-        *to = *from;
-        to->key = take_string(m, from->key);
-        to->str = take_string(m, from->str);
-        h = map_mix(h, (uint64_t)to->key << 32 | to->str);
-        h = map_mix(h, (uint64_t)to->num + to->kind);
+    for (size_t i = src->label_start[sample]; i < end; i++) {
+        struct label label = src->labels[i];
+
+        label.key = take_string(m, label.key);
+        label.str = take_string(m, label.str);
+        m->out->labels[m->labels++] = label;
+        h = map_mix(h, (uint64_t)label.key << 32 | label.str);
+        h = map_mix(h, (uint64_t)label.num + label.kind);
     }
-    m->labels = (size_t)(to - m->out->labels);
     return h;
 }
 
@@ -319,7 +319,7 @@ static void add_samples(struct merger *m)
 {
     size_t types = m->out->types.n;
 
-    for (size_t i = 0; i < m->src->n_samples; i++) {
+    for (size_t i = 0; types && i < m->src->n_samples; i++) {
         const int64_t *values = m->src->values + i * types;
         uint64_t hash;
 

@@ -12,8 +12,8 @@
 
 /* The labels of one key in one sample: string values, then numbers. */
 struct labels_of_key {
-    const struct label *strings, *numbers;
-    size_t n_strings, n_numbers;
+    size_t strings, n_strings; /* from p->labels[strings] on */
+    size_t numbers, n_numbers;
 };
 
 struct seen {
@@ -38,61 +38,65 @@ struct maker {
     uint64_t next_location_id, next_function_id;
 };
 
-static void find_run(const struct label *labels, size_t n, string_id key,
-                     bool strings, const struct label **out, size_t *n_out)
+/* The labels of the key among labels[from..to) that are texts, or numbers;
+ * they are neighbours.  The number of them. */
+static size_t find_run(const struct profile *p, size_t from, size_t to,
+                       string_id key, bool texts, size_t *start)
 {
-    size_t i = 0;
+    size_t n = 0;
 
-    while (i < n && ((labels[i].kind == LABEL_STRING) != strings ||
-                     labels[i].key != key))
-        i++;
-    *out = labels + i;
-    *n_out = 0;
-    while (i < n && (labels[i].kind == LABEL_STRING) == strings &&
-           labels[i].key == key) {
-        i++;
-        (*n_out)++;
+    *start = from;
+    for (size_t i = from; i < to; i++) {
+        const struct label *label = &p->labels[i];
+
+        if ((label->kind == LABEL_STRING) == texts && label->key == key) {
+            if (n++ == 0)
+                *start = i;
+        }
     }
+    return n;
 }
 
 static struct labels_of_key labels_of(const struct profile *p, size_t sample,
                                       string_id key)
 {
-    const struct label *labels = p->labels + p->label_start[sample];
-    size_t n = p->label_start[sample + 1] - p->label_start[sample];
+    size_t from = p->label_start[sample], to = p->label_start[sample + 1];
     struct labels_of_key found;
 
-    find_run(labels, n, key, true, &found.strings, &found.n_strings);
-    find_run(labels, n, key, false, &found.numbers, &found.n_numbers);
+    found.n_strings = find_run(p, from, to, key, true, &found.strings);
+    found.n_numbers = find_run(p, from, to, key, false, &found.numbers);
     return found;
 }
 
-static uint64_t hash_labels(string_id key, const struct labels_of_key *l)
+static uint64_t hash_labels(const struct profile *p, string_id key,
+                            const struct labels_of_key *l)
 {
     uint64_t h = map_mix(map_mix(l->n_strings, l->n_numbers), key);
 
     for (size_t i = 0; i < l->n_strings; i++)
-        h = map_mix(h, l->strings[i].str);
+        h = map_mix(h, p->labels[l->strings + i].str);
     for (size_t i = 0; i < l->n_numbers; i++) {
-        h = map_mix(h, (uint64_t)l->numbers[i].num);
-        h = map_mix(h, l->numbers[i].str);
+        h = map_mix(h, (uint64_t)p->labels[l->numbers + i].num);
+        h = map_mix(h, p->labels[l->numbers + i].str);
     }
     return h;
 }
 
-static bool same_labels(const struct labels_of_key *a,
+static bool same_labels(const struct profile *p, const struct labels_of_key *a,
                         const struct labels_of_key *b)
 {
     if (a->n_strings != b->n_strings || a->n_numbers != b->n_numbers)
         return false;
     for (size_t i = 0; i < a->n_strings; i++)
-        if (a->strings[i].str != b->strings[i].str)
+        if (p->labels[a->strings + i].str != p->labels[b->strings + i].str)
             return false;
-    for (size_t i = 0; i < a->n_numbers; i++)
-        if (a->numbers[i].num != b->numbers[i].num ||
-            a->numbers[i].str != b->numbers[i].str ||
-            a->numbers[i].kind != b->numbers[i].kind)
+    for (size_t i = 0; i < a->n_numbers; i++) {
+        const struct label *x = &p->labels[a->numbers + i];
+        const struct label *y = &p->labels[b->numbers + i];
+
+        if (x->num != y->num || x->str != y->str || x->kind != y->kind)
             return false;
+    }
     return true;
 }
 
@@ -104,10 +108,10 @@ static string_id print_labels(struct maker *m, const struct labels_of_key *l)
     for (size_t i = 0; i < l->n_strings; i++) {
         if (i)
             buf_add_char(&text, ',');
-        buf_add(&text, profile_str(m->p, l->strings[i].str));
+        buf_add(&text, profile_str(m->p, m->p->labels[l->strings + i].str));
     }
     for (size_t i = 0; i < l->n_numbers; i++) {
-        const struct label *number = &l->numbers[i];
+        const struct label *number = &m->p->labels[l->numbers + i];
 
         if (i || l->n_strings)
             buf_add_char(&text, ',');
@@ -165,13 +169,14 @@ static uint32_t location_for_text(struct maker *m, string_id name,
 static uint32_t location_for_labels(struct maker *m, string_id key,
                                     const struct labels_of_key *labels)
 {
-    struct map_cursor c = map_find(&m->by_labels, hash_labels(key, labels));
+    struct map_cursor c =
+        map_find(&m->by_labels, hash_labels(m->p, key, labels));
     uint32_t location;
 
     while (map_next(&m->by_labels, &c)) {
         const struct seen *seen = &m->seen.v[c.record];
 
-        if (seen->key == key && same_labels(&seen->labels, labels))
+        if (seen->key == key && same_labels(m->p, &seen->labels, labels))
             return seen->location;
     }
     location = location_for_text(m, print_labels(m, labels), key);
