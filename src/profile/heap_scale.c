@@ -6,9 +6,8 @@
 
 /*
  * exp(x) to the bit as Go computes it on x86-64, the machine that the texts
- * we are compared with come from.  Small blocks make 1 - exp(-x) lose digits:
- * there one bit in exp() is thousands of bytes in a report, and libm's
- * differs in that bit for every twentieth x.
+ * we are compared with come from.  libm's differs in the last bit for one x
+ * in twenty, and 1 - exp(-x) makes that bit larger: bytes in a report.
  *
  * The method is that of N. Shibata, "Efficient evaluation methods of
  * elementary functions suitable for SIMD computation" (2010): with
