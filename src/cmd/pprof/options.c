@@ -8,7 +8,7 @@
 
 #include "base/goformat.h"
 #include "base/goparse.h"
-#include "cmd/pprof/object.h"
+#include "cmd/pprof/binaries.h"
 
 /* Old names for values, which choose a sample_index. */
 struct selection {
@@ -118,7 +118,7 @@ static void add_rest(struct raw_flags *r, struct options *o)
 /* With two words or more the first may be the program that was profiled. */
 static void take_sources(struct options *o, char *const *words, int n)
 {
-    if (n > 1 && object_file_can_open(words[0])) {
+    if (n > 1 && binaries_can_open(words[0])) {
         o->executable = str_from(words[0]);
         words++;
         n--;

@@ -1,18 +1,15 @@
 #include "cmd/pprof/output.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "cmd/pprof/numbered.h"
 #include "cmd/pprof/picture.h"
 #include "cmd/pprof/ui.h"
 #include "cmd/pprof/viewer.h"
 #include "report/report.h"
 
 #define SHELL_TOP_NODES 10
-#define MOST_FILES      9999
 
 static bool write_named(struct str name, struct str bytes, struct error *err)
 {
@@ -25,28 +22,22 @@ static bool write_named(struct str name, struct str bytes, struct error *err)
     return ok;
 }
 
-/* The first profileNNN.extension that does not exist yet. */
 static bool write_numbered(const char *extension, struct str bytes,
                            struct error *err)
 {
-    char name[64];
+    struct arena *a = arena_new();
+    const char *name = numbered_file(
+        a, "profile", arena_printf(a, ".%s", extension), 0666, err);
+    bool ok = false;
 
-    for (int i = 1; i <= MOST_FILES; i++) {
-        snprintf(name, sizeof(name), "profile%03d.%s", i, extension);
-        int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd < 0 && errno == EEXIST)
-            continue;
-        if (fd < 0)
-            return error_set_os(err, "open", name, errno);
-        close(fd);
+    if (name) {
         ui_say("Generating report in %s", name);
-        if (file_write(name, bytes, err))
-            return true;
-        unlink(name);
-        return false;
+        ok = file_write(name, bytes, err);
+        if (!ok)
+            unlink(name);
     }
-    return error_set(err, "could not create file of the form profileNNN.%s",
-                     extension);
+    arena_free(a);
+    return ok;
 }
 
 static bool view(const struct output_request *q, struct str bytes,

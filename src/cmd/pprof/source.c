@@ -1,10 +1,14 @@
 #include "cmd/pprof/source.h"
 
+#include "cmd/pprof/binaries.h"
+#include "cmd/pprof/save.h"
 #include "cmd/pprof/ui.h"
 #include "fetch/fetch.h"
+#include "fetch/url.h"
 #include "profile/check.h"
 #include "profile/filter.h"
 #include "profile/merge.h"
+#include "symbol/symbolize.h"
 
 /* So many are held in memory at a time before they are merged. */
 #define CHUNK 128
@@ -13,6 +17,15 @@
 struct gathered {
     struct profile *sum; /* NULL while there is none */
     size_t wanted, got;
+};
+
+/* One loading of a profile. */
+struct loader {
+    const struct options *options;
+    struct arena *arena;
+    struct fetch_options fetch;
+    struct gathered sources, base;
+    VEC(struct symbolize_source) origins; /* servers that know symbols */
 };
 
 static void say(void *arg, const char *words)
@@ -48,6 +61,35 @@ static void name_program(struct profile *p, const struct options *o)
         m->build_id = profile_intern(p, o->buildid);
 }
 
+/* Remembers that the server which gave the profile can name its addresses:
+ * a mapping without build id and name is called by the URL meanwhile. */
+static void note_origin(struct loader *l, struct profile *p, struct str url)
+{
+    for (size_t i = 0; i < p->mappings.n; i++) {
+        struct mapping *m = &p->mappings.v[i];
+
+        if (m->build_id == 0 && m->file == 0)
+            m->file = profile_intern(p, url);
+        struct str key = profile_str(p, m->build_id ? m->build_id : m->file);
+        *vec_push(l->arena, &l->origins) = (struct symbolize_source){
+            .key = arena_str(l->arena, key), .url = url, .start = m->start};
+    }
+}
+
+/* Takes the URLs away again that note_origin gave as names. */
+static void forget_origins(struct profile *p)
+{
+    struct url url;
+
+    for (size_t i = 0; i < p->mappings.n; i++) {
+        struct mapping *m = &p->mappings.v[i];
+
+        if (m->build_id == 0 && url_parse(profile_str(p, m->file), &url) &&
+            url.scheme.n)
+            m->file = 0;
+    }
+}
+
 /* One profile out of several, which it frees. */
 static struct profile *combine(struct profile **profiles, size_t n,
                                struct error *err)
@@ -62,22 +104,27 @@ static struct profile *combine(struct profile **profiles, size_t n,
     return sum;
 }
 
-/* Adds what was fetched; complaints are for the user, not fatal. */
-static bool gather(struct gathered *g, const struct str *names,
-                   struct fetched *fetched, size_t n, const struct options *o,
+/* Adds what was fetched; what failed is for the user to know, not fatal. */
+static bool gather(struct loader *l, struct gathered *g,
+                   const struct str *names, struct fetched *fetched, size_t n,
                    struct error *err)
 {
     struct profile *profiles[CHUNK];
     size_t got = 0;
 
     for (size_t i = 0; i < n; i++) {
-        if (!fetched[i].profile) {
+        struct profile *p = fetched[i].profile;
+
+        if (!p) {
             ui_complain("%" STR_FMT ": %s", STR_ARG(names[i]),
                         fetched[i].error.text);
             continue;
         }
-        name_program(fetched[i].profile, o);
-        profiles[got++] = fetched[i].profile;
+        binaries_locate(p);
+        name_program(p, l->options);
+        if (fetched[i].url.n)
+            note_origin(l, p, fetched[i].url);
+        profiles[got++] = p;
     }
     if (got == 0)
         return true;
@@ -103,36 +150,34 @@ static bool base_problem(struct error *err)
 }
 
 /* Sources and base are fetched at the same time: both may be timed. */
-static bool fetch_everything(const struct options *o, struct gathered *sources,
-                             struct gathered *base, struct error *err)
+static bool fetch_everything(struct loader *l, struct error *err)
 {
-    struct arena *a = arena_new();
-    struct fetch_options options = fetch_options_of(o);
+    const struct options *o = l->options;
     bool ok = true;
 
-    sources->wanted = o->n_sources;
-    base->wanted = o->base.n > 0;
+    l->sources.wanted = o->n_sources;
+    l->base.wanted = o->base.n > 0;
     for (size_t i = 0; ok && i < o->n_sources; i += CHUNK) {
         size_t n = chunk_of(i, o->n_sources), n_base = i == 0 && o->base.n;
-        struct str *names = arena_new_array(a, struct str, n + n_base);
+        struct str *names = arena_new_array(l->arena, struct str, n + n_base);
         struct fetched *fetched =
-            arena_new_array(a, struct fetched, n + n_base);
+            arena_new_array(l->arena, struct fetched, n + n_base);
 
         for (size_t j = 0; j < n; j++)
             names[j] = str_from(o->sources[i + j]);
         if (n_base)
             names[n] = o->base;
-        fetch_all(names, n + n_base, &options, a, fetched);
-        ok = gather(sources, names, fetched, n, o, err) ||
+        fetch_all(names, n + n_base, &l->fetch, l->arena, fetched);
+        ok = gather(l, &l->sources, names, fetched, n, err) ||
              error_wrap(err, "problem fetching source profiles");
-        if (ok && !gather(base, names + n, fetched + n, n_base, o, err))
+        if (ok && !gather(l, &l->base, names + n, fetched + n, n_base, err))
             ok = base_problem(err);
     }
-    arena_free(a);
     return ok;
 }
 
-static bool count(const struct gathered *g, const char *what, struct error *err)
+static bool check_any(const struct gathered *g, const char *what,
+                      struct error *err)
 {
     if (g->wanted && g->got == 0)
         return error_set(err, "failed to fetch any %s profiles", what);
@@ -146,57 +191,97 @@ static void tell_missing(const struct gathered *g, const char *what)
                     g->wanted);
 }
 
-/* source - base; both are used up. */
-static struct profile *subtract(struct profile *p, struct profile *base,
-                                const struct options *o, struct error *err)
+/* sources - base */
+static bool subtract(struct loader *l, struct error *err)
 {
+    struct profile *p = l->sources.sum, *base = l->base.sum;
+    const struct options *o = l->options;
+
     if (o->base_is_diff)
         profile_set_label(base, STR("pprof::base"), STR("true"));
-    if (o->config.normalize && !profile_normalize(p, base, err)) {
-        profile_free(p);
-        profile_free(base);
-        return NULL;
-    }
+    if (o->config.normalize && !profile_normalize(p, base, err))
+        return false;
     profile_scale(base, -1);
-    return combine((struct profile *[]){p, base}, 2, err);
+    l->base.sum = NULL;
+    l->sources.sum = combine((struct profile *[]){p, base}, 2, err);
+    return l->sources.sum != NULL;
 }
 
-static bool finish(struct profile *p, const struct options *o,
-                   struct error *err)
+/* Asks a server for symbols with the means that got the profile from it. */
+static bool post(void *arg, struct str url, struct str body, struct buf *reply,
+                 struct error *err)
 {
+    const struct loader *l = arg;
+    struct http_reply answer = {.body = BUF_INIT(BUF_NO_LIMIT)};
+    bool ok = http_exchange(url, true, body, &l->fetch.http, &answer, err);
+
+    if (ok && answer.status != 200) {
+        http_error_words(&answer, err);
+        ok = false;
+    }
+    if (ok)
+        buf_add(reply, buf_str(&answer.body));
+    buf_release(&answer.body);
+    return ok || error_wrap(err, "http post %" STR_FMT, STR_ARG(url));
+}
+
+static bool symbolize(struct loader *l, struct error *err)
+{
+    struct buf messages = BUF_INIT(BUF_NO_LIMIT);
+    struct symbolize_request request = {
+        .mode = l->options->symbolize,
+        .sources = l->origins.v,
+        .n_sources = l->origins.n,
+        .post = post,
+        .arg = l,
+    };
+    bool ok = symbolize_profile(l->sources.sum, &request, &messages, err);
+
+    ui_write(buf_str(&messages));
+    buf_release(&messages);
+    return ok;
+}
+
+static bool finish(struct loader *l, struct error *err)
+{
+    const struct options *o = l->options;
+    struct profile *p = l->sources.sum;
     struct error ignored; /* a bad drop_frames prunes nothing */
 
+    if (!symbolize(l, err))
+        return false;
     if (o->all_frames)
         p->drop_frames = p->keep_frames = 0;
     profile_prune(p, &ignored);
+    forget_origins(p);
     if (o->add_comment.n)
         *vec_push(p->arena, &p->comments) = profile_intern(p, o->add_comment);
+    if (l->origins.n && !o->no_save)
+        save_copy(p);
     return profile_check(p, err);
+}
+
+static bool load(struct loader *l, struct error *err)
+{
+    if (!fetch_everything(l, err) || !check_any(&l->sources, "source", err) ||
+        !check_any(&l->base, "base", err))
+        return false;
+    tell_missing(&l->sources, "source");
+    tell_missing(&l->base, "base");
+    if (l->base.sum && !subtract(l, err))
+        return false;
+    return finish(l, err);
 }
 
 struct profile *source_load(const struct options *o, struct error *err)
 {
-    struct gathered sources = {0}, base = {0};
-    struct profile *p = NULL;
+    struct loader l = {
+        .options = o, .arena = arena_new(), .fetch = fetch_options_of(o)};
+    bool ok = load(&l, err);
 
-    if (!fetch_everything(o, &sources, &base, err) ||
-        !count(&sources, "source", err) || !count(&base, "base", err))
-        goto fail;
-    tell_missing(&sources, "source");
-    tell_missing(&base, "base");
-    p = sources.sum;
-    sources.sum = NULL;
-    if (base.sum) {
-        p = subtract(p, base.sum, o, err);
-        base.sum = NULL;
-        if (!p)
-            goto fail;
-    }
-    if (finish(p, o, err))
-        return p;
-fail:
-    profile_free(p);
-    profile_free(sources.sum);
-    profile_free(base.sum);
-    return NULL;
+    profile_free(l.base.sum);
+    if (!ok)
+        profile_free(l.sources.sum);
+    arena_free(l.arena);
+    return ok ? l.sources.sum : NULL;
 }

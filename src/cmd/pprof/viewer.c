@@ -1,15 +1,11 @@
 #include "cmd/pprof/viewer.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/vec.h"
+#include "cmd/pprof/numbered.h"
 #include "cmd/pprof/process.h"
-
-#define MOST_FILES 9999
 
 struct viewers {
     VEC(const char *) commands;
@@ -22,22 +18,8 @@ const char *viewer_file(struct arena *a, const char *extension,
 
     if (!directory || !*directory)
         directory = "/tmp";
-    for (int i = 1; i <= MOST_FILES; i++) {
-        char *path =
-            arena_printf(a, "%s/pprof%03d.%s", directory, i, extension);
-        int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        if (fd >= 0) {
-            close(fd);
-            return path;
-        }
-        if (errno != EEXIST) {
-            error_set_os(err, "open", path, errno);
-            return NULL;
-        }
-    }
-    error_set(err, "could not create file of the form %s/pprofNNN.%s",
-              directory, extension);
-    return NULL;
+    return numbered_file(a, arena_printf(a, "%s/pprof", directory),
+                         arena_printf(a, ".%s", extension), 0600, err);
 }
 
 static void add(struct viewers *v, struct arena *a, const char *command)
