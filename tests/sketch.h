@@ -65,7 +65,7 @@ static inline int64_t sketch_number(struct str s, int base)
     int64_t value = 0;
 
     if (s.n && !str_to_i64(s, base, &value))
-        assert(!"a number in a sketch");
+        assert(false && "a number in a sketch");
     return value;
 }
 
