@@ -52,8 +52,11 @@ static struct fetch_options fetch_options_of(const struct options *o)
 /* The first mapping is the program: its name and build id can be given. */
 static void name_program(struct profile *p, const struct options *o)
 {
-    if (p->mappings.n == 0)
+    if (p->mappings.n == 0) {
         *vec_push(p->arena, &p->mappings) = (struct mapping){.id = 1};
+        for (size_t i = 0; i < p->locations.n; i++)
+            p->locations.v[i].mapping = 0;
+    }
     struct mapping *m = &p->mappings.v[0];
     if (o->executable.n)
         m->file = profile_intern(p, o->executable);
