@@ -34,7 +34,10 @@ void map_init(struct map *m, struct arena *a, size_t expected)
 
 struct map_cursor map_find(const struct map *m, uint64_t hash)
 {
-    uint32_t folded = (uint32_t)(hash ^ hash >> 32);
+    /* The upper half of a product hangs on every bit below it.  Merely
+     * folding the halves would undo the last step of map_mix and leave the
+     * upper half of its last word without any say. */
+    uint32_t folded = (uint32_t)(map_mix(0, hash) >> 32);
 
     return (struct map_cursor){
         .record = MAP_NONE,

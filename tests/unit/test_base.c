@@ -101,4 +101,22 @@ TEST(arithmetic_wraps_and_never_traps)
     EXPECT(i64_div(-7, 2) == -3);
 }
 
+TEST(map_tells_words_apart_that_differ_in_their_upper_half)
+{
+    struct arena *a = arena_new();
+    size_t same = 0;
+    struct map m;
+
+    map_init(&m, a, 0);
+    for (uint64_t i = 0; i < 1000; i++) {
+        struct map_cursor c = map_find(&m, map_mix(0, i << 32 | 7));
+
+        while (map_next(&m, &c))
+            same++;
+        map_add(&m, &c, (uint32_t)i);
+    }
+    EXPECT(same < 10);
+    arena_free(a);
+}
+
 TEST_MAIN
