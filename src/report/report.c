@@ -24,7 +24,9 @@ typedef bool format_fn(struct report *r, struct buf *out, struct error *err);
 
 /* clang-format off */
 static format_fn *const formats[] = {
+    [REPORT_CALLGRIND] = format_callgrind,
     [REPORT_COMMENTS] = format_comments,
+    [REPORT_DOT] = format_dot,
     [REPORT_FOLDED] = format_folded,
     [REPORT_LIST] = format_list,
     [REPORT_PEEK] = format_tree,
@@ -33,6 +35,7 @@ static format_fn *const formats[] = {
     [REPORT_SPEEDSCOPE] = format_speedscope,
     [REPORT_TAGS] = format_tags,
     [REPORT_TEXT] = format_text,
+    [REPORT_TOPPROTO] = format_topproto,
     [REPORT_TRACES] = format_traces,
     [REPORT_TREE] = format_tree,
 };
