@@ -1,6 +1,5 @@
 #include "fetch/http.h"
 
-#include <curl/curl.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,11 +7,13 @@
 
 #include "base/arena.h"
 #include "base/file.h"
+#include "fetch/curl.h"
 #include "fetch/target.h"
 #include "fetch/tunnel.h"
 
 /* One exchange under way. */
 struct exchange {
+    const struct curl_api *api;
     CURL *curl;
     struct arena *arena;
     const struct http_options *options;
@@ -22,11 +23,6 @@ struct exchange {
     struct http_reply *reply;
     char curl_words[CURL_ERROR_SIZE];
 };
-
-void http_init(void)
-{
-    curl_global_init(CURL_GLOBAL_DEFAULT);
-}
 
 static size_t take_body(char *data, size_t size, size_t n, void *arg)
 {
@@ -84,27 +80,27 @@ static bool set_connection(struct exchange *x, struct error *err)
 {
     CURL *c = x->curl;
 
-    curl_easy_setopt(c, CURLOPT_URL, x->target.url);
-    curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(c, CURLOPT_FRESH_CONNECT, 1L);
-    curl_easy_setopt(c, CURLOPT_FORBID_REUSE, 1L);
-    curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 1L);
-    curl_easy_setopt(c, CURLOPT_MAXREDIRS, 10L);
-    curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(c, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(c, CURLOPT_USERAGENT, "pprof-c");
-    curl_easy_setopt(c, CURLOPT_ERRORBUFFER, x->curl_words);
+    x->api->easy_setopt(c, CURLOPT_URL, x->target.url);
+    x->api->easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
+    x->api->easy_setopt(c, CURLOPT_FRESH_CONNECT, 1L);
+    x->api->easy_setopt(c, CURLOPT_FORBID_REUSE, 1L);
+    x->api->easy_setopt(c, CURLOPT_FOLLOWLOCATION, 1L);
+    x->api->easy_setopt(c, CURLOPT_MAXREDIRS, 10L);
+    x->api->easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
+    x->api->easy_setopt(c, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+    x->api->easy_setopt(c, CURLOPT_USERAGENT, "pprof-c");
+    x->api->easy_setopt(c, CURLOPT_ERRORBUFFER, x->curl_words);
     if (x->options->timeout_ns > 0)
-        curl_easy_setopt(c, CURLOPT_TIMEOUT_MS,
-                         (long)(x->options->timeout_ns / 1000000));
+        x->api->easy_setopt(c, CURLOPT_TIMEOUT_MS,
+                            (long)(x->options->timeout_ns / 1000000));
     if (x->target.unix_socket)
-        curl_easy_setopt(c, CURLOPT_UNIX_SOCKET_PATH, x->target.unix_socket);
+        x->api->easy_setopt(c, CURLOPT_UNIX_SOCKET_PATH, x->target.unix_socket);
     if (x->target.ssh_login.n == 0)
         return true;
-    curl_easy_setopt(c, CURLOPT_PROXY, "");
-    curl_easy_setopt(c, CURLOPT_OPENSOCKETFUNCTION, use_tunnel);
-    curl_easy_setopt(c, CURLOPT_OPENSOCKETDATA, x);
-    curl_easy_setopt(c, CURLOPT_SOCKOPTFUNCTION, tunnel_is_connected);
+    x->api->easy_setopt(c, CURLOPT_PROXY, "");
+    x->api->easy_setopt(c, CURLOPT_OPENSOCKETFUNCTION, use_tunnel);
+    x->api->easy_setopt(c, CURLOPT_OPENSOCKETDATA, x);
+    x->api->easy_setopt(c, CURLOPT_SOCKOPTFUNCTION, tunnel_is_connected);
     return tunnel_open(&x->tunnel, x->target.ssh_login, x->target.ssh_port,
                        err);
 }
@@ -114,18 +110,20 @@ static void set_tls(struct exchange *x)
     const struct http_options *o = x->options;
     CURL *c = x->curl;
 
-    curl_easy_setopt(c, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    x->api->easy_setopt(c, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     if (x->target.insecure) {
-        curl_easy_setopt(c, CURLOPT_SSL_VERIFYPEER, 0L);
-        curl_easy_setopt(c, CURLOPT_SSL_VERIFYHOST, 0L);
+        x->api->easy_setopt(c, CURLOPT_SSL_VERIFYPEER, 0L);
+        x->api->easy_setopt(c, CURLOPT_SSL_VERIFYHOST, 0L);
     }
     if (o->tls_cert.n) {
-        curl_easy_setopt(c, CURLOPT_SSLCERT, arena_cstr(x->arena, o->tls_cert));
-        curl_easy_setopt(c, CURLOPT_SSLKEY, arena_cstr(x->arena, o->tls_key));
+        x->api->easy_setopt(c, CURLOPT_SSLCERT,
+                            arena_cstr(x->arena, o->tls_cert));
+        x->api->easy_setopt(c, CURLOPT_SSLKEY,
+                            arena_cstr(x->arena, o->tls_key));
     }
     if (o->tls_ca.n) {
-        curl_easy_setopt(c, CURLOPT_CAINFO, arena_cstr(x->arena, o->tls_ca));
-        curl_easy_setopt(c, CURLOPT_CAPATH, NULL);
+        x->api->easy_setopt(c, CURLOPT_CAINFO, arena_cstr(x->arena, o->tls_ca));
+        x->api->easy_setopt(c, CURLOPT_CAPATH, NULL);
     }
 }
 
@@ -135,8 +133,8 @@ static bool set_headers(struct exchange *x, struct error *err)
     struct buf token = BUF_INIT((size_t)64 << 10);
 
     for (size_t i = 0; i < o->n_headers; i++)
-        x->headers =
-            curl_slist_append(x->headers, arena_cstr(x->arena, o->headers[i]));
+        x->headers = x->api->slist_append(x->headers,
+                                          arena_cstr(x->arena, o->headers[i]));
     if (o->token_file.n) {
         const char *path = arena_cstr(x->arena, o->token_file);
         struct str rest, line;
@@ -148,24 +146,25 @@ static bool set_headers(struct exchange *x, struct error *err)
         rest = buf_str(&token);
         if (!str_next_line(&rest, &line))
             line = STR("");
-        x->headers = curl_slist_append(
+        x->headers = x->api->slist_append(
             x->headers,
             arena_printf(x->arena, "Authorization: Bearer %" STR_FMT,
                          STR_ARG(str_trim(line))));
         buf_release(&token);
     }
-    curl_easy_setopt(x->curl, CURLOPT_HTTPHEADER, x->headers);
+    x->api->easy_setopt(x->curl, CURLOPT_HTTPHEADER, x->headers);
     return true;
 }
 
 static void set_post(struct exchange *x, struct str body)
 {
-    x->headers =
-        curl_slist_append(x->headers, "Content-Type: application/octet-stream");
-    x->headers = curl_slist_append(x->headers, "Expect:");
-    curl_easy_setopt(x->curl, CURLOPT_POST, 1L);
-    curl_easy_setopt(x->curl, CURLOPT_POSTFIELDS, body.s);
-    curl_easy_setopt(x->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.n);
+    x->headers = x->api->slist_append(x->headers,
+                                      "Content-Type: application/octet-stream");
+    x->headers = x->api->slist_append(x->headers, "Expect:");
+    x->api->easy_setopt(x->curl, CURLOPT_POST, 1L);
+    x->api->easy_setopt(x->curl, CURLOPT_POSTFIELDS, body.s);
+    x->api->easy_setopt(x->curl, CURLOPT_POSTFIELDSIZE_LARGE,
+                        (curl_off_t)body.n);
 }
 
 static bool has(const struct exchange *x, const char *words)
@@ -201,12 +200,12 @@ static bool connect_words(struct exchange *x, CURLcode rc, struct error *err)
     long os_error = 0;
     char reason[128];
 
-    curl_easy_getinfo(x->curl, CURLINFO_OS_ERRNO, &os_error);
+    x->api->easy_getinfo(x->curl, CURLINFO_OS_ERRNO, &os_error);
     if (x->target.ssh_login.n)
         return error_set(
             err, "no answer through ssh to %" STR_FMT " port %u there (%s)",
             STR_ARG(x->target.ssh_login), x->target.ssh_port,
-            x->curl_words[0] ? x->curl_words : curl_easy_strerror(rc));
+            x->curl_words[0] ? x->curl_words : x->api->easy_strerror(rc));
     if (rc == CURLE_COULDNT_CONNECT && os_error) {
         const char *words = strerror_r((int)os_error, reason, sizeof(reason));
 
@@ -216,7 +215,8 @@ static bool connect_words(struct exchange *x, CURLcode rc, struct error *err)
                          words[0] | 0x20, words + 1);
     }
     return error_set(err, "%s",
-                     x->curl_words[0] ? x->curl_words : curl_easy_strerror(rc));
+                     x->curl_words[0] ? x->curl_words
+                                      : x->api->easy_strerror(rc));
 }
 
 static bool failure_words(struct exchange *x, CURLcode rc, struct error *err)
@@ -268,23 +268,23 @@ static bool perform(struct exchange *x, bool post, struct error *err)
     long status = 0;
     CURLcode rc;
 
-    curl_easy_setopt(x->curl, CURLOPT_WRITEFUNCTION, take_body);
-    curl_easy_setopt(x->curl, CURLOPT_WRITEDATA, x);
-    curl_easy_setopt(x->curl, CURLOPT_HEADERFUNCTION, take_header);
-    curl_easy_setopt(x->curl, CURLOPT_HEADERDATA, x);
+    x->api->easy_setopt(x->curl, CURLOPT_WRITEFUNCTION, take_body);
+    x->api->easy_setopt(x->curl, CURLOPT_WRITEDATA, x);
+    x->api->easy_setopt(x->curl, CURLOPT_HEADERFUNCTION, take_header);
+    x->api->easy_setopt(x->curl, CURLOPT_HEADERDATA, x);
     if (x->options->tick) {
-        curl_easy_setopt(x->curl, CURLOPT_NOPROGRESS, 0L);
-        curl_easy_setopt(x->curl, CURLOPT_XFERINFOFUNCTION, tick);
-        curl_easy_setopt(x->curl, CURLOPT_XFERINFODATA, x);
+        x->api->easy_setopt(x->curl, CURLOPT_NOPROGRESS, 0L);
+        x->api->easy_setopt(x->curl, CURLOPT_XFERINFOFUNCTION, tick);
+        x->api->easy_setopt(x->curl, CURLOPT_XFERINFODATA, x);
     }
-    rc = curl_easy_perform(x->curl);
+    rc = x->api->easy_perform(x->curl);
     if (rc != CURLE_OK) {
         failure_words(x, rc, err);
         return error_wrap(err, "%s \"%s\"", post ? "Post" : "Get",
                           x->target.shown);
     }
-    curl_easy_getinfo(x->curl, CURLINFO_RESPONSE_CODE, &status);
-    curl_easy_getinfo(x->curl, CURLINFO_CONTENT_TYPE, &type);
+    x->api->easy_getinfo(x->curl, CURLINFO_RESPONSE_CODE, &status);
+    x->api->easy_getinfo(x->curl, CURLINFO_CONTENT_TYPE, &type);
     reply->status = (int)status;
     snprintf(reply->content_type, sizeof(reply->content_type), "%s",
              type ? type : "");
@@ -296,19 +296,20 @@ bool http_exchange(struct str url, bool post, struct str body,
                    struct error *err)
 {
     struct exchange x = {
-        .curl = curl_easy_init(),
+        .api = curl_load(err),
         .arena = arena_new(),
         .options = options,
         .reply = reply,
         .tunnel = {.fd = -1},
     };
-    bool ok;
+    bool ok = x.api != NULL;
 
     *reply = (struct http_reply){
         .body =
             BUF_INIT(options->max_reply ? options->max_reply : BUF_NO_LIMIT)};
-    ok = x.curl ? http_target_parse(x.arena, url, &x.target, err)
-                : error_set(err, "cannot set up libcurl");
+    if (ok && !(x.curl = x.api->easy_init()))
+        ok = error_set(err, "cannot set up libcurl");
+    ok = ok && http_target_parse(x.arena, url, &x.target, err);
     if (ok)
         set_tls(&x);
     if (ok && post)
@@ -316,10 +317,11 @@ bool http_exchange(struct str url, bool post, struct str body,
     ok = ok && set_headers(&x, err) && set_connection(&x, err) &&
          perform(&x, post, err);
     if (x.curl)
-        curl_easy_cleanup(x.curl);
+        x.api->easy_cleanup(x.curl);
     if (x.tunnel.ssh > 0)
         tunnel_close(&x.tunnel);
-    curl_slist_free_all(x.headers);
+    if (x.headers)
+        x.api->slist_free_all(x.headers);
     arena_free(x.arena);
     if (!ok)
         buf_release(&reply->body);

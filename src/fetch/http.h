@@ -55,7 +55,4 @@ bool http_exchange(struct str url, bool post, struct str body,
  */
 void http_error_words(const struct http_reply *reply, struct error *err);
 
-/* Call once at the start of a program that has threads. */
-void http_init(void);
-
 #endif

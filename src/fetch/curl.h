@@ -1,0 +1,28 @@
+#ifndef FETCH_CURL_H
+#define FETCH_CURL_H
+
+#include <curl/curl.h>
+
+#include "base/error.h"
+
+/*
+ * libcurl, loaded when the first URL is fetched.
+ *
+ * It brings thirty further libraries: linking it would more than double the
+ * time that a program needs to start, for every run that reads only files.
+ */
+struct curl_api {
+    CURL *(*easy_init)(void);
+    CURLcode (*easy_setopt)(CURL *, CURLoption, ...);
+    CURLcode (*easy_perform)(CURL *);
+    CURLcode (*easy_getinfo)(CURL *, CURLINFO, ...);
+    const char *(*easy_strerror)(CURLcode);
+    void (*easy_cleanup)(CURL *);
+    struct curl_slist *(*slist_append)(struct curl_slist *, const char *);
+    void (*slist_free_all)(struct curl_slist *);
+};
+
+/* Any thread may call this; NULL if there is no libcurl here. */
+const struct curl_api *curl_load(struct error *err);
+
+#endif
