@@ -30,6 +30,10 @@ DIFFERENCES = [
     (r'-tags\b', 'the peer prints tags with one decimal and no share'),
     (r'-raw\b', 'the peer has no columns in its raw lines'),
     (r'-showcolumns', 'the peer has no such option'),
+    (r'-(proto|callgrind) .*-noinlines',
+     'the peer keeps inlined frames in formats that show the whole profile'),
+    (r'-nodecount=x', 'the usage text names options that the peer lacks'),
+    (r'cpu heap$', 'the peer cannot merge profiles of different types'),
     (r'-callgrind -call_tree', 'the peer leaves the order to chance'),
     (r'-cum -flat', 'the peer names the two in an order left to chance'),
 ]
