@@ -17,7 +17,17 @@ enum {
     TRAILER_BYTES = 8,
     NAME_MAX_BYTES = 512,    /* of a name or comment with its NUL: Go's limit */
     MOST_FROM_A_BYTE = 1032, /* deflate's best case */
-    LEVEL = 2,
+};
+
+/*
+ * Sizes against zlib's default level: 1 is 5 % larger on profiles, and 3 % on
+ * one of a million samples where it takes half the time of 6, which is equal.
+ * So speed is for those who wait for it.
+ */
+enum {
+    SMALL_BYTES = 1 << 20,
+    SMALL_LEVEL = 6,
+    LARGE_LEVEL = 1,
 };
 
 enum header_flag {
@@ -175,7 +185,8 @@ bool gzip_inflate(struct str bytes, struct buf *out, struct error *err)
 
 bool gzip_deflate(struct str bytes, struct buf *out, struct error *err)
 {
-    struct libdeflate_compressor *z = libdeflate_alloc_compressor(LEVEL);
+    struct libdeflate_compressor *z = libdeflate_alloc_compressor(
+        bytes.n <= SMALL_BYTES ? SMALL_LEVEL : LARGE_LEVEL);
     size_t room, made = 0;
     char *to;
 

@@ -7,19 +7,6 @@
 #include "profile/check.h"
 #include "profile/wellformed.h"
 
-bool decode_fail(struct decoder *d, const unsigned char *at, const char *fmt,
-                 ...)
-{
-    char words[256];
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(words, sizeof(words), fmt, ap);
-    va_end(ap);
-    d->verdict = DECODE_NOT_PROTO;
-    return error_set(d->err, "byte %zu: %s", (size_t)(at - d->in.at), words);
-}
-
 bool decode_refuse(struct decoder *d, const char *fmt, ...)
 {
     char words[256];
@@ -30,6 +17,21 @@ bool decode_refuse(struct decoder *d, const char *fmt, ...)
     va_end(ap);
     d->verdict = DECODE_REFUSED;
     return error_set(d->err, "%s", words);
+}
+
+bool decode_fail(struct decoder *d, const unsigned char *at, const char *fmt,
+                 ...)
+{
+    char words[256];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(words, sizeof(words), fmt, ap);
+    va_end(ap);
+    d->verdict = DECODE_NOT_PROTO;
+    if (d->discarded) /* no other reader can have the bytes any more */
+        return decode_refuse(d, "unrecognized profile format");
+    return error_set(d->err, "byte %zu: %s", (size_t)(at - d->in.at), words);
 }
 
 bool decode_text(struct decoder *d, const unsigned char *at, int64_t index,
@@ -415,13 +417,15 @@ static bool decode(struct decoder *d)
            decode_samples(d) && fill_once(d) && is_sound(d);
 }
 
-struct profile *profile_decode(struct str bytes,
-                               const struct profile_limits *limits,
-                               enum decode_verdict *verdict, struct error *err)
+static struct profile *decode_bytes(struct str bytes, bool consume,
+                                    const struct profile_limits *limits,
+                                    enum decode_verdict *verdict,
+                                    struct error *err)
 {
     const unsigned char *at = (const unsigned char *)bytes.s;
     struct decoder d = {
-        .in = {.at = at, .end = at + bytes.n},
+        .in = {.at = at, .end = bytes.n ? at + bytes.n : at},
+        .consume = consume,
         .limits = limits,
         .p = profile_new(),
         .scratch = arena_new(),
@@ -436,4 +440,24 @@ struct profile *profile_decode(struct str bytes,
         return NULL;
     }
     return d.p;
+}
+
+struct profile *profile_decode(struct str bytes,
+                               const struct profile_limits *limits,
+                               enum decode_verdict *verdict, struct error *err)
+{
+    return decode_bytes(bytes, false, limits, verdict, err);
+}
+
+struct profile *profile_decode_consume(struct buf *bytes,
+                                       const struct profile_limits *limits,
+                                       enum decode_verdict *verdict,
+                                       struct error *err)
+{
+    struct profile *p =
+        decode_bytes(buf_str(bytes), true, limits, verdict, err);
+
+    if (p || *verdict != DECODE_NOT_PROTO)
+        buf_release(bytes);
+    return p;
 }

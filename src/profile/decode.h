@@ -1,6 +1,7 @@
 #ifndef PROFILE_DECODE_H
 #define PROFILE_DECODE_H
 
+#include "base/buf.h"
 #include "base/str.h"
 #include "profile/profile.h"
 #include "profile/read.h"
@@ -22,5 +23,16 @@ enum decode_verdict {
 struct profile *profile_decode(struct str bytes,
                                const struct profile_limits *limits,
                                enum decode_verdict *verdict, struct error *err);
+
+/*
+ * The same for bytes that are needed no more afterwards: their memory is
+ * given back while they are being read, so that a large profile is never in
+ * memory twice.  Only after DECODE_NOT_PROTO they are still there; otherwise
+ * *bytes is released.
+ */
+struct profile *profile_decode_consume(struct buf *bytes,
+                                       const struct profile_limits *limits,
+                                       enum decode_verdict *verdict,
+                                       struct error *err);
 
 #endif

@@ -6,6 +6,7 @@
  * whole sample; the arrays live in mappings of their own, where growing
  * copies nothing and pages that are never touched cost nothing.
  */
+#include "base/hint.h"
 #include "profile/decoder.h"
 
 struct samples {
@@ -14,37 +15,101 @@ struct samples {
     size_t labels_n, labels_cap;
     int64_t *values; /* of the open sample; NULL: not to be kept */
     size_t n_values; /* of the open sample */
+    bool missing;    /* a location of the open sample */
 };
+
+/* Read bytes are given back in pieces of this size. */
+#define CONSUME_STEP ((size_t)4 << 20)
 
 #define TAG(field, type) ((uint64_t)(field) << 3 | (type))
 
-static bool add_frame(struct samples *s, uint64_t id)
+/* A location that does not exist is told when the sample is complete. */
+static void add_frame(struct samples *s, uint64_t id)
 {
-    s->d->p->stack[s->stack_n++] = id_index_find(&s->d->locations, id);
-    return true;
+    uint32_t place = id_index_find(&s->d->locations, id);
+
+    s->d->p->stack[s->stack_n++] = place;
+    s->missing |= place == NO_INDEX;
+}
+
+/*
+ * The varint at `at`, where four bytes can be read, if it has at most four:
+ * its length.  Else 0.  Ids of locations have two or three bytes in nearly
+ * all large profiles, so that branches are cheap because they are foreseen.
+ */
+static inline unsigned short_varint(const unsigned char *at, uint32_t *out)
+{
+    uint32_t w = (uint32_t)at[0] | (uint32_t)at[1] << 8 |
+                 (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+
+    if (!(w & 0x80)) {
+        *out = w & 0x7f;
+        return 1;
+    }
+    if (!(w & 0x8000)) {
+        *out = (w & 0x7f) | (w >> 1 & 0x3f80);
+        return 2;
+    }
+    *out = (w & 0x7f) | (w >> 1 & 0x3f80) | (w >> 2 & 0x1fc000);
+    if (!(w & 0x800000))
+        return 3;
+    *out |= w >> 3 & 0xfe00000;
+    return w & 0x80000000 ? 0 : 4;
+}
+
+static void mark_missing(struct samples *s, uint32_t *frames, size_t n)
+{
+    s->missing = true;
+    for (size_t i = 0; i < n; i++)
+        if (frames[i] >= s->d->locations.in_order)
+            frames[i] = NO_INDEX;
+}
+
+/* Where ids are 1, 2, 3 …: as many frames as can be read without looking
+ * for the end of the bytes. */
+static void add_frames_in_order(struct samples *s, struct wire_reader *r)
+{
+    const unsigned char *at = r->at, *end = r->end;
+    uint32_t *frames = s->d->p->stack + s->stack_n, *frame = frames;
+    uint32_t id, largest = 0;
+
+    while (end - at >= 4) {
+        unsigned length = short_varint(at, &id);
+
+        if (length == 0)
+            break;
+        at += length;
+        id--; /* 0 becomes a place that nothing has */
+        largest = id > largest ? id : largest;
+        *frame++ = id;
+    }
+    if (largest >= s->d->locations.in_order && frame > frames)
+        mark_missing(s, frames, (size_t)(frame - frames));
+    s->stack_n += (size_t)(frame - frames);
+    r->at = at;
 }
 
 static bool add_frames(struct samples *s, struct wire_reader r)
 {
-    const struct id_index *locations = &s->d->locations;
-    uint32_t *frame = s->d->p->stack + s->stack_n;
     uint64_t id;
 
     while (wire_more(&r)) {
+        if (!s->d->locations.direct)
+            add_frames_in_order(s, &r);
+        if (!wire_more(&r))
+            break;
         if (!wire_read_varint(&r, &id))
             return decode_fail(s->d, r.at, "sample: location: %s", r.problem);
-        *frame++ = id_index_find(locations, id);
+        add_frame(s, id);
     }
-    s->stack_n = (size_t)(frame - s->d->p->stack);
     return true;
 }
 
-static bool add_value(struct samples *s, uint64_t v)
+static void add_value(struct samples *s, uint64_t v)
 {
     if (s->values && s->n_values < s->d->p->types.n)
         s->values[s->n_values] = (int64_t)v;
     s->n_values++;
-    return true;
 }
 
 static bool add_values(struct samples *s, struct wire_reader r)
@@ -95,11 +160,13 @@ static bool add_field(struct samples *s, struct wire_reader *r)
     case TAG(PROTO_SAMPLE_LOCATION, WIRE_BYTES):
         return add_frames(s, f.bytes);
     case TAG(PROTO_SAMPLE_LOCATION, WIRE_VARINT):
-        return add_frame(s, f.value);
+        add_frame(s, f.value);
+        return true;
     case TAG(PROTO_SAMPLE_VALUE, WIRE_BYTES):
         return add_values(s, f.bytes);
     case TAG(PROTO_SAMPLE_VALUE, WIRE_VARINT):
-        return add_value(s, f.value);
+        add_value(s, f.value);
+        return true;
     case TAG(PROTO_SAMPLE_LABEL, WIRE_BYTES):
         return add_label(s, f.bytes);
     }
@@ -130,16 +197,6 @@ static void make_room(struct samples *s, size_t n)
     }
 }
 
-static bool has_no_location(const struct samples *s)
-{
-    const struct profile *p = s->d->p;
-
-    for (size_t i = p->loc_start[p->n_samples]; i < s->stack_n; i++)
-        if (p->stack[i] == NO_INDEX)
-            return true;
-    return false;
-}
-
 static void note_fault(struct samples *s)
 {
     struct sample_fault *fault = &s->d->fault;
@@ -148,7 +205,7 @@ static void note_fault(struct samples *s)
         return;
     if (s->n_values != s->d->p->types.n)
         *fault = (struct sample_fault){FAULT_VALUES, s->n_values};
-    else if (has_no_location(s))
+    else if (s->missing)
         *fault = (struct sample_fault){FAULT_LOCATION, 0};
 }
 
@@ -159,6 +216,7 @@ static bool add_sample(struct samples *s, struct wire_reader r)
 
     make_room(s, (size_t)(r.end - r.at));
     s->n_values = 0;
+    s->missing = false;
     while (wire_more(&r))
         if (!add_field(s, &r))
             return false;
@@ -166,11 +224,13 @@ static bool add_sample(struct samples *s, struct wire_reader r)
         return decode_refuse(
             s->d, "sample %zu has %zu frames, the limit is %zu", p->n_samples,
             s->stack_n - p->loc_start[p->n_samples], s->d->limits->stack_depth);
-    profile_sort_labels(p, p->labels + labels, s->labels_n - labels);
+    if (s->labels_n - labels > 1)
+        profile_sort_labels(p, p->labels + labels, s->labels_n - labels);
     note_fault(s);
     p->n_samples++;
     p->loc_start[p->n_samples] = s->stack_n;
-    p->label_start[p->n_samples] = s->labels_n;
+    if (s->labels_n) /* else leave the zero page untouched */
+        p->label_start[p->n_samples] = s->labels_n;
     if (s->values)
         s->values += p->types.n;
     return true;
@@ -188,6 +248,14 @@ static int64_t *alloc_values(const struct decoder *d)
     return arena_new_array(d->p->arena, int64_t, n);
 }
 
+/* Other tables have been read already, or come behind the samples. */
+static void discard_read(struct decoder *d, const unsigned char *to)
+{
+    hint_discard(d->consumed, (size_t)(to - d->consumed));
+    d->consumed = to;
+    d->discarded = true;
+}
+
 bool decode_samples(struct decoder *d)
 {
     const struct extent *x = &d->fields[PROTO_SAMPLE];
@@ -199,11 +267,14 @@ bool decode_samples(struct decoder *d)
     p->loc_start = arena_new_array(p->arena, size_t, x->n + 1);
     p->label_start = arena_new_array(p->arena, size_t, x->n + 1);
     s.values = p->values = alloc_values(d);
+    d->consumed = x->first;
     while (wire_more(&r)) {
         if (!wire_next(&r, &f))
             return decode_fail(d, r.at, "%s", r.problem);
         if (f.number == PROTO_SAMPLE && !add_sample(&s, f.bytes))
             return false;
+        if (d->consume && (size_t)(r.at - d->consumed) >= CONSUME_STEP)
+            discard_read(d, r.at);
     }
     return true;
 }

@@ -49,6 +49,10 @@ struct decoder {
     int64_t period_type[3];
     VEC(int64_t) comments;
 
+    bool consume; /* bytes that have been read may be given back */
+    bool discarded;
+    const unsigned char *consumed; /* up to here */
+
     struct sample_fault fault;
     enum decode_verdict verdict;
     struct error *err;

@@ -9,11 +9,15 @@
 #include <string.h>
 
 #include "base/gzip.h"
+#include "base/hint.h"
 #include "profile/proto.h"
 #include "profile/wire.h"
 
+enum { CONSUME_STEP = 1 << 15 }; /* samples given back at a time */
+
 struct encoder {
     const struct profile *p;
+    bool consume; /* samples that have been written may be given back */
     struct buf *out;
     struct arena *scratch;
     uint32_t *index;  /* string id to index in the new table; 0: not yet */
@@ -289,14 +293,47 @@ static void comments(struct encoder *e)
     wire_add_u64s(e->out, PROTO_COMMENT, v, n);
 }
 
+/* Gives back what samples [from, to) took; part of their first and last
+ * pages stays. */
+static void discard_samples(const struct profile *p, size_t from, size_t to)
+{
+    size_t frames = p->loc_start[to] - p->loc_start[from];
+    size_t labels = p->label_start[to] - p->label_start[from];
+    size_t values = (to - from) * p->types.n;
+
+    if (frames)
+        hint_discard(p->stack + p->loc_start[from], frames * sizeof(*p->stack));
+    if (labels)
+        hint_discard(p->labels + p->label_start[from],
+                     labels * sizeof(*p->labels));
+    if (values)
+        hint_discard(p->values + from * p->types.n,
+                     values * sizeof(*p->values));
+    hint_discard(p->loc_start + from, (to - from) * sizeof(*p->loc_start));
+    hint_discard(p->label_start + from, (to - from) * sizeof(*p->label_start));
+}
+
+static void samples(struct encoder *e)
+{
+    size_t n = e->p->n_samples, step = e->consume ? CONSUME_STEP : n;
+
+    for (size_t i = 0; i < n;) {
+        size_t from = i, to = n - i < step ? n : i + step;
+
+        for (; i < to; i++)
+            sample(e, i);
+        if (e->consume)
+            discard_samples(e->p, from, to);
+    }
+}
+
 static void tables(struct encoder *e)
 {
     const struct profile *p = e->p;
 
     for (size_t i = 0; i < p->types.n; i++)
         value_type(e, PROTO_SAMPLE_TYPE, p->types.v[i]);
-    for (size_t i = 0; i < p->n_samples; i++)
-        sample(e, i);
+    samples(e);
     for (size_t i = 0; i < p->mappings.n; i++)
         mapping(e, &p->mappings.v[i]);
     for (size_t i = 0; i < p->locations.n; i++)
@@ -307,9 +344,10 @@ static void tables(struct encoder *e)
         wire_add_bytes(e->out, PROTO_STRING, profile_str(p, e->order[i]));
 }
 
-void profile_encode(const struct profile *p, struct buf *out)
+static void encode(const struct profile *p, bool consume, struct buf *out)
 {
-    struct encoder e = {.p = p, .out = out, .scratch = arena_new()};
+    struct encoder e = {
+        .p = p, .consume = consume, .out = out, .scratch = arena_new()};
 
     number_strings(&e);
     find_location_ids(&e);
@@ -327,17 +365,41 @@ void profile_encode(const struct profile *p, struct buf *out)
     arena_free(e.scratch);
 }
 
+void profile_encode(const struct profile *p, struct buf *out)
+{
+    encode(p, false, out);
+}
+
+/* Releases the raw bytes. */
+static bool compress(struct buf *raw, struct buf *out, struct error *err)
+{
+    bool ok;
+
+    if (buf_ok(raw))
+        ok = gzip_deflate(buf_str(raw), out, err);
+    else
+        ok = error_set(err, "out of memory for the encoded profile");
+    buf_release(raw);
+    return ok;
+}
+
 bool profile_encode_gzip(const struct profile *p, struct buf *out,
                          struct error *err)
 {
     struct buf raw = BUF_INIT(BUF_NO_LIMIT);
-    bool ok;
 
-    profile_encode(p, &raw);
-    if (buf_ok(&raw))
-        ok = gzip_deflate(buf_str(&raw), out, err);
-    else
-        ok = error_set(err, "out of memory for the encoded profile");
-    buf_release(&raw);
-    return ok;
+    encode(p, false, &raw);
+    return compress(&raw, out, err);
+}
+
+bool profile_encode_gzip_consume(struct profile *p, struct buf *out,
+                                 struct error *err)
+{
+    struct buf raw = BUF_INIT(BUF_NO_LIMIT);
+
+    encode(p, true, &raw);
+    p->n_samples = 0;
+    p->loc_start[0] = 0;
+    p->label_start[0] = 0;
+    return compress(&raw, out, err);
 }

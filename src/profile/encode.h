@@ -15,4 +15,12 @@ void profile_encode(const struct profile *p, struct buf *out);
 bool profile_encode_gzip(const struct profile *p, struct buf *out,
                          struct error *err);
 
+/*
+ * The same for a profile that is needed no more: the memory of its samples
+ * goes back to the system while they are being written, so that a large
+ * profile is never in memory twice.  What is left has no samples.
+ */
+bool profile_encode_gzip_consume(struct profile *p, struct buf *out,
+                                 struct error *err);
+
 #endif

@@ -25,15 +25,14 @@ static struct profile *fail(struct error *err, const char *stage)
     return NULL;
 }
 
-/* Bytes that are not compressed, or no longer. */
-static struct profile *
-parse(struct str bytes, const struct profile_limits *limits, struct error *err)
+/* What to do when the bytes did not decode. */
+static struct profile *parse_otherwise(struct str bytes,
+                                       enum decode_verdict verdict,
+                                       const struct profile_limits *limits,
+                                       struct error *err)
 {
-    enum decode_verdict verdict;
-    struct profile *p = profile_decode(bytes, limits, &verdict, err);
+    struct profile *p;
 
-    if (p)
-        return p;
     switch (verdict) {
     case DECODE_REFUSED:
         return fail(err, "parsing profile");
@@ -52,32 +51,35 @@ parse(struct str bytes, const struct profile_limits *limits, struct error *err)
     return p;
 }
 
-/* `owned` holds the bytes if they are ours, to be freed as soon as they are
- * not needed any more. */
-static struct profile *read_bytes(struct str bytes, struct buf *owned,
-                                  const struct profile_limits *limits,
-                                  struct error *err)
+/* Bytes that are ours, and not compressed any more.  Releases them. */
+static struct profile *parse_own(struct buf *bytes,
+                                 const struct profile_limits *limits,
+                                 struct error *err)
 {
-    struct buf raw = BUF_INIT(limits->inflated_bytes);
-    struct profile *p = NULL;
+    enum decode_verdict verdict;
+    struct profile *p = profile_decode_consume(bytes, limits, &verdict, err);
 
-    if (!gzip_detect(bytes))
-        return parse(bytes, limits, err);
-    if (gzip_inflate(bytes, &raw, err)) {
-        if (owned)
-            buf_release(owned);
-        p = parse(buf_str(&raw), limits, err);
-    } else {
-        fail(err, "decompressing profile");
-    }
-    buf_release(&raw);
+    if (!p)
+        p = parse_otherwise(buf_str(bytes), verdict, limits, err);
+    buf_release(bytes);
     return p;
+}
+
+static bool inflate(struct str bytes, struct buf *out, struct error *err)
+{
+    if (gzip_inflate(bytes, out, err))
+        return true;
+    buf_release(out);
+    return error_wrap(err, "decompressing profile");
 }
 
 struct profile *profile_read_memory(struct str bytes,
                                     const struct profile_limits *limits,
                                     struct error *err)
 {
+    enum decode_verdict verdict;
+    struct profile *p;
+
     if (!limits)
         limits = &profile_default_limits;
     if (bytes.n > limits->input_bytes) {
@@ -85,23 +87,35 @@ struct profile *profile_read_memory(struct str bytes,
                   limits->input_bytes);
         return NULL;
     }
-    return read_bytes(bytes, NULL, limits, err);
+    if (gzip_detect(bytes)) {
+        struct buf raw = BUF_INIT(limits->inflated_bytes);
+
+        return inflate(bytes, &raw, err) ? parse_own(&raw, limits, err) : NULL;
+    }
+    p = profile_decode(bytes, limits, &verdict, err);
+    return p ? p : parse_otherwise(bytes, verdict, limits, err);
 }
 
 static struct profile *read_open(int fd, const char *name,
                                  const struct profile_limits *limits,
                                  struct error *err)
 {
-    struct buf bytes;
-    struct profile *p = NULL;
+    struct buf bytes, raw;
+    bool ok;
 
     if (!limits)
         limits = &profile_default_limits;
     bytes = BUF_INIT(limits->input_bytes);
-    if (file_read_fd(fd, name, &bytes, err))
-        p = read_bytes(buf_str(&bytes), &bytes, limits, err);
+    if (!file_read_fd(fd, name, &bytes, err)) {
+        buf_release(&bytes);
+        return NULL;
+    }
+    if (!gzip_detect(buf_str(&bytes)))
+        return parse_own(&bytes, limits, err);
+    raw = BUF_INIT(limits->inflated_bytes);
+    ok = inflate(buf_str(&bytes), &raw, err);
     buf_release(&bytes);
-    return p;
+    return ok ? parse_own(&raw, limits, err) : NULL;
 }
 
 struct profile *profile_read_fd(int fd, const struct profile_limits *limits,
