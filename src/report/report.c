@@ -324,15 +324,18 @@ static bool describe(struct report *r, struct error *err)
 
 bool report_describe(const struct profile *p,
                      const struct report_config *config, struct buf *out,
-                     struct error *err)
+                     struct buf *warnings, struct error *err)
 {
     struct report r = {
         .arena = arena_new(),
         .profile = (struct profile *)p, /* only read here */
         .config = *config,
+        .warnings = warnings,
     };
-    bool ok = describe(&r, err);
+    bool ok;
 
+    find_label_units(&r);
+    ok = describe(&r, err);
     if (ok)
         report_add_profile_labels(&r, out);
     arena_free(r.arena);

@@ -63,11 +63,12 @@ bool report_write(struct profile *p, const struct report_request *request,
 
 /*
  * The lines that describe a profile (File, Type, Time, Duration …), each
- * with a newline: the greeting of the shell.
+ * with a newline: the greeting of the shell.  Warnings (about units of
+ * labels) as in report_write.
  */
 bool report_describe(const struct profile *p,
                      const struct report_config *config, struct buf *out,
-                     struct error *err);
+                     struct buf *warnings, struct error *err);
 
 /* The sum of the selected value (what the reports call total). */
 bool report_selected_total(const struct profile *p,
