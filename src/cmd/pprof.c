@@ -7,6 +7,7 @@
 #include "cmd/pprof/help.h"
 #include "cmd/pprof/options.h"
 #include "cmd/pprof/output.h"
+#include "cmd/pprof/shell.h"
 #include "cmd/pprof/source.h"
 #include "cmd/pprof/ui.h"
 
@@ -35,6 +36,11 @@ static int run(const struct options *o)
 
     if (!p)
         return fail(&err);
+    if (!o->command) {
+        shell_run(p, &o->config);
+        profile_free(p);
+        return EXIT_OK;
+    }
     struct output_request request = {
         .command = o->command, .argument = o->argument, .config = &o->config};
     bool ok = output_report(p, &request, &err);
