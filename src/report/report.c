@@ -13,7 +13,9 @@
 #include "base/path.h"
 #include "profile/aggregate.h"
 #include "profile/tag_frames.h"
+#include "report/change.h"
 #include "report/context.h"
+#include "report/explain.h"
 #include "report/filters.h"
 #include "report/header.h"
 #include "report/total.h"
@@ -27,6 +29,7 @@ static format_fn *const formats[] = {
     [REPORT_CALLGRIND] = format_callgrind,
     [REPORT_COMMENTS] = format_comments,
     [REPORT_DOT] = format_dot,
+    [REPORT_EXPLAIN] = format_explain,
     [REPORT_FOLDED] = format_folded,
     [REPORT_LIST] = format_list,
     [REPORT_PEEK] = format_tree,
@@ -145,6 +148,10 @@ static void override_config(struct report_config *c,
         if (c->nodecount == -1)
             c->nodecount = q->default_nodecount;
         break;
+    case REPORT_EXPLAIN:
+    case REPORT_FLAME:
+    case REPORT_FOLDED:
+        break; /* they choose by themselves */
     case REPORT_TOPPROTO:
         if (c->nodecount == -1)
             c->nodecount = 0;
@@ -355,6 +362,34 @@ bool report_selected_total(const struct profile *p,
 
     if (ok)
         *out = r.total;
+    arena_free(r.arena);
+    return ok;
+}
+
+bool report_growth(struct profile *p, const struct report_config *config,
+                   struct arena *a, struct growth *out, struct error *err)
+{
+    struct buf warnings = BUF_INIT(BUF_NO_LIMIT);
+    struct report_request request = {.format = REPORT_EXPLAIN,
+                                     .config = config};
+    struct report r = {
+        .arena = arena_new(),
+        .profile = p,
+        .request = &request,
+        .config = *config,
+        .warnings = &warnings,
+    };
+    struct stack_table stacks;
+    struct changes changes;
+    bool ok = prepare(&r, err);
+
+    if (ok) {
+        stack_table_make(&stacks, &r);
+        changes_find(&changes, r.arena, &stacks, r.value_index);
+        *out = growth_find(&changes, &stacks);
+        out->name = arena_str(a, out->name);
+    }
+    buf_release(&warnings);
     arena_free(r.arena);
     return ok;
 }
