@@ -15,11 +15,6 @@
 #include "symbol/debug_info.h"
 #include "symbol/load_base.h"
 
-struct symbol {
-    uint64_t address, size;
-    struct str name;
-};
-
 struct object {
     struct arena *arena;
     const char *path;
@@ -27,8 +22,8 @@ struct object {
     int fd, debug_fd;
     Elf *elf, *debug_elf; /* debug_elf: a separate file with debug info */
     struct str build_id;
-    VEC(struct symbol) symbols; /* by address */
-    bool has_symbols;           /* they have been read */
+    VEC(struct object_symbol) symbols; /* by address */
+    bool has_symbols;                  /* they have been read */
 };
 
 /* --- build id ----------------------------------------------------------- */
@@ -180,6 +175,11 @@ void object_free(struct object *o)
     arena_free(o->arena);
 }
 
+const char *object_path(const struct object *o)
+{
+    return o->path;
+}
+
 struct str object_build_id(const struct object *o)
 {
     return o->build_id;
@@ -189,7 +189,7 @@ struct str object_build_id(const struct object *o)
 
 static int compare_symbols(const void *a, const void *b)
 {
-    const struct symbol *x = a, *y = b;
+    const struct object_symbol *x = a, *y = b;
 
     return (x->address > y->address) - (x->address < y->address);
 }
@@ -208,7 +208,7 @@ static void add_table(struct object *o, Elf *elf, Elf_Scn *section,
             (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE))
             continue;
         *vec_push(o->arena, &o->symbols) =
-            (struct symbol){s.st_value, s.st_size, str_from(name)};
+            (struct object_symbol){s.st_value, s.st_size, str_from(name)};
     }
 }
 
@@ -236,9 +236,16 @@ static void read_symbols(struct object *o)
               compare_symbols);
 }
 
+const struct object_symbol *object_symbols(struct object *o, size_t *n)
+{
+    read_symbols(o);
+    *n = o->symbols.n;
+    return o->symbols.v;
+}
+
 /* The nearest symbol at or below; one with a size must reach the address. */
-static const struct symbol *find_symbol(const struct object *o,
-                                        uint64_t address)
+static const struct object_symbol *find_symbol(const struct object *o,
+                                               uint64_t address)
 {
     size_t from = 0, to = o->symbols.n;
 
@@ -251,7 +258,7 @@ static const struct symbol *find_symbol(const struct object *o,
             to = mid;
     }
     while (from-- > 0) {
-        const struct symbol *s = &o->symbols.v[from];
+        const struct object_symbol *s = &o->symbols.v[from];
 
         if (s->size == 0 || address - s->address < s->size)
             return s;
@@ -314,7 +321,7 @@ static void ask_symbols(struct resolver *r, size_t n)
 {
     read_symbols(r->object);
     for (size_t i = 0; i < n; i++) {
-        const struct symbol *s =
+        const struct object_symbol *s =
             r->questions[i].answered
                 ? NULL
                 : find_symbol(r->object, r->questions[i].address);
@@ -322,6 +329,17 @@ static void ask_symbols(struct resolver *r, size_t n)
         if (s)
             pass_on(r, i, &(struct object_frame){.function = s->name}, 1);
     }
+}
+
+bool object_file_address(struct object *o, uint64_t address, uint64_t *out,
+                         struct error *err)
+{
+    uint64_t base;
+
+    if (!load_base_find(o->elf, o->path, o->mapping, address, &base, err))
+        return false;
+    *out = address - base;
+    return true;
 }
 
 bool object_resolve(struct object *o, const uint64_t *addresses, size_t n,

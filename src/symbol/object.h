@@ -35,8 +35,23 @@ struct object *object_open(const char *path, struct object_mapping mapping,
                            struct error *err);
 void object_free(struct object *o);
 
+const char *object_path(const struct object *o);
+
 /* Hex digits; "" when the file has none. */
 struct str object_build_id(const struct object *o);
+
+/* The address inside the file for one of the profile. */
+bool object_file_address(struct object *o, uint64_t address, uint64_t *out,
+                         struct error *err);
+
+/* A symbol of the file, by its address there. */
+struct object_symbol {
+    uint64_t address, size;
+    struct str name;
+};
+
+/* All symbols by address; they live as long as the object. */
+const struct object_symbol *object_symbols(struct object *o, size_t *n);
 
 /*
  * Finds the frames of n addresses at once: each unit of debug information is
