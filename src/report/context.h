@@ -55,6 +55,10 @@ void report_add_value_right(const struct report *r, struct buf *out,
 /* Appends the "profile labels" (File, Type, Time …), a line each. */
 void report_add_profile_labels(const struct report *r, struct buf *out);
 
+/* "%10s" of a value, or of "." when it is zero: what listings print. */
+void report_add_value_or_dot(const struct report *r, struct buf *out,
+                             int64_t value, int width);
+
 /*
  * The formats, one file each.  They append to `out`; text that is already
  * there when one fails is thrown away by the caller.

@@ -106,10 +106,7 @@ static struct range lines_to_show(const struct item *items, size_t n)
 
 static void add_cost(struct listing *l, int64_t value)
 {
-    if (value == 0)
-        buf_add_right(l->out, STR("."), VALUE_WIDTH);
-    else
-        report_add_value_right(l->report, l->out, value, VALUE_WIDTH);
+    report_add_value_or_dot(l->report, l->out, value, VALUE_WIDTH);
     buf_add_char(l->out, ' ');
 }
 

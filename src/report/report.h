@@ -33,17 +33,15 @@ enum report_format {
     REPORT_WEBLIST,
 };
 
-/*
- * What reports on code need from outside: object files and source files.
- * Behind functions, so that tests need no binaries.  See report/objects.h.
- */
-struct report_objects;
+struct objects; /* symbol/objects.h: binaries, for reports on code */
 
 struct report_request {
     enum report_format format;
     struct str argument; /* regexp of list, peek, disasm, weblist */
     const struct report_config *config;
-    const struct report_objects *objects; /* NULL: none can be opened */
+    const struct objects *objects; /* NULL: none can be opened */
+    struct buf *aside; /* lines for stdout before the report, also when it
+                          fails (binaries that cannot be opened); or NULL */
     int default_nodecount; /* for nodecount -1: 0 = all; the shell uses 10 for
                               text, 80 for graphs (see report_nodecount) */
     int columns;           /* width for terminal pictures, 0 = no terminal */

@@ -33,3 +33,12 @@ void report_add_percent(const struct report *r, struct buf *out, int64_t value)
 {
     measure_percentage(out, value, r->total);
 }
+
+void report_add_value_or_dot(const struct report *r, struct buf *out,
+                             int64_t value, int width)
+{
+    if (value == 0)
+        buf_add_right(out, STR("."), (size_t)width);
+    else
+        report_add_value_right(r, out, value, width);
+}
