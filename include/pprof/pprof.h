@@ -1,0 +1,79 @@
+#ifndef PPROF_PPROF_H
+#define PPROF_PPROF_H
+
+/*
+ * libpprof: profiles of a running native program, in the format that pprof,
+ * `go tool pprof` and profile collectors read.
+ *
+ *     #include <pprof/pprof.h>
+ *
+ *     int main(void)
+ *     {
+ *         pprof_serve("127.0.0.1:6060");
+ *         …
+ *     }
+ *
+ * gives http://127.0.0.1:6060/debug/pprof/.  Nothing happens before one of
+ * these functions is called (or, with libpprof-preload.so, an environment
+ * variable asks for it): no thread, no signal handler, no memory.
+ *
+ * Functions that can fail return 0, or a negative errno value;
+ * pprof_last_error() then has a sentence for the calling thread's last
+ * failure.  No function ends the program.  All of them may be called from
+ * any thread, but not from signal handlers.
+ */
+
+#include <stddef.h>
+
+#if defined(__GNUC__)
+#define PPROF_API __attribute__((visibility("default")))
+#else
+#define PPROF_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PPROF_VERSION_MAJOR 0
+#define PPROF_VERSION_MINOR 1
+
+/* The version of the library that runs, "0.1.0". */
+PPROF_API const char *pprof_version(void);
+
+/* What went wrong last in this thread; "" when nothing did. */
+PPROF_API const char *pprof_last_error(void);
+
+/* ---- CPU profiles ------------------------------------------------------ */
+
+struct pprof_cpu_options {
+    size_t size;       /* sizeof(struct pprof_cpu_options) */
+    int rate_hz;       /* samples a CPU second; 0: PPROF_CPU_RATE or 100 */
+    int thread_labels; /* not 0: every sample says in which thread */
+};
+
+/*
+ * Starts the CPU profile of the whole process.  It is written to fd, which
+ * must stay open, when it is stopped.  -EBUSY: one is running already.
+ */
+PPROF_API int pprof_start_cpu_profile(int fd);
+PPROF_API int
+pprof_start_cpu_profile_opts(int fd, const struct pprof_cpu_options *options);
+
+/* Ends it and writes it.  -EINVAL: none was started here. */
+PPROF_API int pprof_stop_cpu_profile(void);
+
+/* ---- other profiles ---------------------------------------------------- */
+
+/*
+ * Writes a profile to fd: "threads" (the same as "goroutine"),
+ * "threadcreate".  debug 0 is the gzip'd format for tools, 1 text, 2 a dump
+ * in detail where there is one.  -ENOENT: no profile of that name.
+ */
+PPROF_API int pprof_write_profile(const char *name, int fd, int debug);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

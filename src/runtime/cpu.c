@@ -1,0 +1,339 @@
+#include "runtime/cpu.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/pages.h"
+#include "runtime/sigprof.h"
+#include "runtime/source.h"
+#include "runtime/state.h"
+#include "runtime/trace.h"
+#include "runtime/writer.h"
+
+/* Different stacks of one profile: 16 MB hold 40,000 of 40 frames. */
+#define TABLE_SLOTS (1u << 16)
+#define TABLE_BYTES (16u << 20)
+#define MAX_TICKS   (1u << 18)
+
+/* How often new threads (timers) and new modules are looked for. */
+#define SCAN_NS   20000000
+#define MODULE_NS 100000000
+
+#define GRACE_NS 2000000000
+
+static struct {
+    _Atomic bool in_use; /* from cpu_start to the end of cpu_stop */
+    bool is_perf;
+    struct source_perf perf;
+    struct source_timer timer;
+    struct stack_table table;
+    pthread_t keeper;
+    _Atomic bool keeper_stop;
+    _Atomic bool keeper_is_up;
+    int64_t period_ns;
+    int64_t start_time_ns, start_ns, start_cpu_ns;
+    bool tag_threads;
+    bool handler_lost; /* the program took our signal over */
+    uint32_t profiles;
+} cpu;
+
+static int wanted_rate(const struct cpu_options *options)
+{
+    const char *text = getenv("PPROF_CPU_RATE");
+    uint64_t hz = (uint64_t)options->rate_hz;
+
+    if (options->rate_hz <= 0 &&
+        (!text || !str_to_u64(str_from(text), 10, &hz) || hz == 0))
+        hz = CPU_RATE_DEFAULT;
+    return hz > CPU_RATE_MAX ? CPU_RATE_MAX : (int)hz;
+}
+
+static void install(int sig, struct sigaction *old)
+{
+    struct sigaction ours = {.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    struct sigaction now;
+
+    ours.sa_sigaction = sigprof_on_sample;
+    sigfillset(&ours.sa_mask);
+    sigaction(sig, NULL, &now);
+    if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == sigprof_on_sample)
+        return;
+    *old = now;
+    sigaction(sig, &ours, NULL);
+}
+
+static bool is_installed(int sig)
+{
+    struct sigaction now;
+
+    sigaction(sig, NULL, &now);
+    return (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == sigprof_on_sample;
+}
+
+/* The program's handler back.  The default one only if no signal of ours can
+ * be on its way any more: it would end the program. */
+static void uninstall(int sig, struct sigaction *old)
+{
+    if (is_installed(sig) &&
+        ((old->sa_flags & SA_SIGINFO) || old->sa_handler != SIG_DFL))
+        sigaction(sig, old, NULL);
+}
+
+/* Without our handler the next signal would end the program or surprise it:
+ * stop at once, and say so in the profile. */
+static void watch_handler(void)
+{
+    if (is_installed(cpu.is_perf ? SIGTRAP : SIGPROF))
+        return;
+    cpu.handler_lost = true;
+    if (cpu.is_perf)
+        source_perf_enable(&cpu.perf, false);
+    else
+        source_timer_close(&cpu.timer);
+}
+
+/* The thread that keeps threads and modules up to date while a profile runs.
+ */
+static void *keep(void *arg)
+{
+    int64_t next_modules = 0;
+
+    (void)arg;
+    runtime_own_thread_enter();
+    atomic_store(&cpu.keeper_is_up, true);
+    while (!atomic_load(&cpu.keeper_stop)) {
+        int64_t now = runtime_clock_ns(CLOCK_MONOTONIC);
+
+        if (atomic_load(&sampler.running)) {
+            if (!cpu.handler_lost)
+                watch_handler();
+            if (!cpu.is_perf && !cpu.handler_lost)
+                source_timer_scan(&cpu.timer);
+            if (now >= next_modules) {
+                runtime_lock();
+                modules_refresh(&runtime.modules);
+                runtime_unlock();
+                next_modules = now + MODULE_NS;
+            }
+        }
+        runtime_sleep_ns(SCAN_NS);
+    }
+    runtime_own_thread_leave();
+    return NULL;
+}
+
+static bool open_source(struct error *err)
+{
+    const char *want = getenv("PPROF_CPU_SOURCE");
+    enum cpu_source kind;
+
+    cpu.is_perf = false;
+    if (!want || strcmp(want, "timer") != 0) {
+        install(SIGTRAP, &sampler.old_trap);
+        if (source_perf_open(&cpu.perf, cpu.period_ns, &kind, err)) {
+            cpu.is_perf = true;
+            sampler.source = kind;
+            return true;
+        }
+        uninstall(SIGTRAP, &sampler.old_trap);
+        if (want && strcmp(want, "perf") == 0)
+            return false;
+    }
+    install(SIGPROF, &sampler.old_prof);
+    sampler.source = CPU_SOURCE_TIMER;
+    return true;
+}
+
+static bool begin(const struct cpu_options *options, struct error *err)
+{
+    if (!stack_table_init(&cpu.table, TABLE_SLOTS, TABLE_BYTES))
+        return error_set(err, "out of memory");
+    if (!sampler.scratch)
+        sampler.scratch = pages_alloc(N_SCRATCH * sizeof(struct scratch));
+    sampler.n_ticks = options->timeline ? MAX_TICKS : 0;
+    sampler.ticks =
+        options->timeline ? pages_alloc(MAX_TICKS * sizeof(struct tick)) : NULL;
+    if (!sampler.scratch || (options->timeline && !sampler.ticks))
+        return error_set(err, "out of memory");
+    atomic_store(&cpu.keeper_stop, false);
+    atomic_store(&cpu.keeper_is_up, false);
+    if (!runtime_thread(&cpu.keeper, "pprof-cpu", keep, NULL, err))
+        return false;
+    while (!atomic_load(&cpu.keeper_is_up))
+        runtime_sleep_ns(50000);
+    return true;
+}
+
+static void end(void)
+{
+    if (atomic_load(&cpu.keeper_is_up)) {
+        atomic_store(&cpu.keeper_stop, true);
+        pthread_join(cpu.keeper, NULL);
+    }
+    stack_table_release(&cpu.table);
+    pages_free(sampler.ticks, sampler.n_ticks * sizeof(struct tick));
+    sampler.ticks = NULL;
+    atomic_store(&cpu.keeper_is_up, false);
+    atomic_store(&cpu.in_use, false);
+}
+
+static void reset_counts(void)
+{
+    atomic_store(&sampler.samples, 0);
+    atomic_store(&sampler.no_scratch, 0);
+    atomic_store(&sampler.next_tick, 0);
+    for (int i = 0; i < UNWIND_ENDS; i++)
+        atomic_store(&sampler.ends[i], 0);
+}
+
+bool cpu_start(const struct cpu_options *options, struct error *err)
+{
+    if (!runtime_ready(err))
+        return false;
+    if (atomic_exchange(&cpu.in_use, true))
+        return error_set(err, "cpu profiling already in use");
+    cpu.period_ns = 1000000000 / wanted_rate(options);
+    cpu.tag_threads = options->tag_threads;
+    cpu.handler_lost = false;
+    runtime_lock();
+    modules_refresh(&runtime.modules);
+    runtime_unlock();
+    if (!begin(options, err) || !open_source(err)) {
+        end();
+        return false;
+    }
+    reset_counts();
+    sampler.table = &cpu.table;
+    sampler.period_ns = cpu.period_ns;
+    sampler.tag_threads = options->tag_threads;
+    sampler.profile = ++cpu.profiles;
+    cpu.start_time_ns = runtime_clock_ns(CLOCK_REALTIME);
+    cpu.start_ns = runtime_clock_ns(CLOCK_MONOTONIC);
+    cpu.start_cpu_ns = runtime_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    if (cpu.is_perf) {
+        atomic_store(&sampler.running, true);
+        source_perf_enable(&cpu.perf, true);
+        return true;
+    }
+    if (!source_timer_open(&cpu.timer, cpu.period_ns, err)) {
+        end();
+        return false;
+    }
+    atomic_store(&sampler.running, true);
+    return true;
+}
+
+/* No sample comes after this. */
+static bool halt(struct error *err)
+{
+    bool was = true;
+
+    if (!atomic_load(&cpu.in_use) ||
+        !atomic_compare_exchange_strong(&sampler.running, &was, false))
+        return error_set(err, "cpu profiling is not running");
+    atomic_store(&cpu.keeper_stop, true);
+    pthread_join(cpu.keeper, NULL);
+    atomic_store(&cpu.keeper_is_up, false);
+    if (cpu.is_perf) {
+        source_perf_enable(&cpu.perf, false);
+        source_perf_close(&cpu.perf);
+        uninstall(SIGTRAP, &sampler.old_trap);
+    } else {
+        source_timer_close(&cpu.timer);
+        uninstall(SIGPROF, &sampler.old_prof);
+    }
+    if (!grace_wait(&runtime.modules.grace, GRACE_NS)) {
+        /* A handler that does not come back may still write: let it. */
+        cpu.table = (struct stack_table){0};
+        end();
+        return error_set(err, "cpu profiling: a sample does not end");
+    }
+    return true;
+}
+
+static void add_comments(struct profile_spec *spec, int64_t cpu_ns)
+{
+    static const char *const names[] = {
+        "none", "perf task-clock (kernel time included)",
+        "perf task-clock (user mode; kernel time by the thread clocks)",
+        "thread CPU timers (overruns counted)"};
+    struct buf *c = &spec->comments;
+
+    buf_addf(c, "cpu source: %s\n", names[sampler.source]);
+    buf_addf(c, "cpu time of the process: %lld ns\n", (long long)cpu_ns);
+    buf_addf(c,
+             "stacks: %llu complete, %llu truncated, %llu without unwind "
+             "data, %llu broken\n",
+             (unsigned long long)sampler.ends[UNWIND_COMPLETE],
+             (unsigned long long)sampler.ends[UNWIND_TRUNCATED],
+             (unsigned long long)sampler.ends[UNWIND_NO_DATA],
+             (unsigned long long)sampler.ends[UNWIND_BAD_FRAME]);
+    buf_addf(c, "dropped samples: %llu\n",
+             (unsigned long long)(sampler.no_scratch + cpu.table.refused));
+    if (!cpu.is_perf && cpu.timer.failed)
+        buf_addf(c, "threads without a timer: %llu\n",
+                 (unsigned long long)cpu.timer.failed);
+    if (cpu.handler_lost)
+        buf_addf(c, "ended early: the program took the signal over\n");
+}
+
+bool cpu_stop(struct buf *out, struct error *err)
+{
+    struct profile_spec spec = {
+        .types = {{"samples", "count"}, {"cpu", "nanoseconds"}},
+        .n_types = 2,
+        .period_type = {"cpu", "nanoseconds"},
+        .period = cpu.period_ns,
+        .time_ns = cpu.start_time_ns,
+        .second_is_first_times = cpu.period_ns,
+        .thread_labels = cpu.tag_threads,
+        .comments = BUF_INIT(4096)};
+    bool ok = true;
+
+    if (!halt(err))
+        return false;
+    spec.duration_ns = runtime_clock_ns(CLOCK_MONOTONIC) - cpu.start_ns;
+    if (out) {
+        add_comments(&spec, runtime_clock_ns(CLOCK_PROCESS_CPUTIME_ID) -
+                                cpu.start_cpu_ns);
+        ok = profile_write(&spec, &cpu.table, out, err);
+    }
+    buf_release(&spec.comments);
+    end();
+    return ok;
+}
+
+bool cpu_stop_trace(struct buf *out, struct error *err)
+{
+    uint64_t n;
+    bool ok;
+
+    if (!halt(err))
+        return false;
+    n = atomic_load(&sampler.next_tick);
+    ok = trace_write(sampler.ticks, n < sampler.n_ticks ? n : sampler.n_ticks,
+                     &cpu.table, cpu.period_ns, out, err);
+    end();
+    return ok;
+}
+
+bool cpu_is_running(void)
+{
+    return atomic_load(&cpu.in_use);
+}
+
+void cpu_after_fork(void)
+{
+    if (atomic_load(&sampler.running) && cpu.is_perf)
+        source_perf_close(&cpu.perf);
+    atomic_store(&sampler.running, false);
+    atomic_store(&cpu.keeper_is_up, false);
+    /* The table is the parent's; its memory is given up, not shared. */
+    cpu.table = (struct stack_table){0};
+    if (sampler.scratch)
+        memset(sampler.scratch, 0, N_SCRATCH * sizeof(struct scratch));
+    atomic_store(&cpu.in_use, false);
+}

@@ -1,0 +1,189 @@
+#include "runtime/profiles.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/pages.h"
+#include "runtime/names.h"
+#include "runtime/state.h"
+
+/* A snapshot's own table: most programs have far fewer different stacks. */
+#define SNAPSHOT_SLOTS (1u << 15)
+#define SNAPSHOT_BYTES (34u << 20)
+
+static bool begin(struct snapshot *s, const char *name, struct error *err)
+{
+    *s = (struct snapshot){.spec = {.name = name,
+                                    .types = {{name, "count"}},
+                                    .n_types = 1,
+                                    .period_type = {name, "count"},
+                                    .period = 1,
+                                    .time_ns = runtime_clock_ns(CLOCK_REALTIME),
+                                    .comments = BUF_INIT(4096)}};
+    return stack_table_init(&s->table, SNAPSHOT_SLOTS, SNAPSHOT_BYTES) ||
+           error_set(err, "out of memory");
+}
+
+static bool take_threads_as(struct snapshot *s, const char *name, bool details,
+                            struct error *err)
+{
+    if (!begin(s, name, err))
+        return false;
+    if (!threads_dump(&s->threads, details, err))
+        return false;
+    return threads_aggregate(&s->threads, &s->table) ||
+           error_set(err, "too many different stacks");
+}
+
+static bool take_threads(struct snapshot *s, bool details, struct error *err)
+{
+    return take_threads_as(s, "threads", details, err);
+}
+
+static bool take_goroutine(struct snapshot *s, bool details, struct error *err)
+{
+    return take_threads_as(s, "goroutine", details, err);
+}
+
+static bool take_created(struct snapshot *s, bool details, struct error *err)
+{
+    (void)details;
+    return begin(s, "threadcreate", err) && runtime_ready(err) &&
+           (threads_copy_created(&s->table) ||
+            error_set(err, "too many different stacks"));
+}
+
+static uint64_t count_threads(void)
+{
+    return threads_count();
+}
+
+static const struct profile_kind kinds[] = {
+    {"goroutine",
+     "Stacks of all current threads (the name that tools made for Go ask "
+     "for)",
+     take_goroutine, count_threads, true, true},
+    {"threadcreate", "Stacks that led to the creation of threads", take_created,
+     threads_n_created, true, false},
+    {"threads", "Stacks of all current threads; debug=2 for names and states",
+     take_threads, count_threads, true, true},
+    {NULL, NULL, NULL, NULL, false, false},
+};
+
+const struct profile_kind *profiles_all(void)
+{
+    return kinds;
+}
+
+const struct profile_kind *profiles_find(struct str name)
+{
+    for (const struct profile_kind *k = kinds; k->name; k++)
+        if (str_eq(str_from(k->name), name))
+            return k;
+    return NULL;
+}
+
+void snapshot_release(struct snapshot *s)
+{
+    stack_table_release(&s->table);
+    threads_release(&s->threads);
+    buf_release(&s->spec.comments);
+}
+
+static bool take(const struct profile_kind *kind, struct snapshot *out,
+                 bool details, struct error *err)
+{
+    if (kind->take(out, details, err))
+        return true;
+    snapshot_release(out);
+    return false;
+}
+
+bool snapshot_take(const struct profile_kind *kind, struct snapshot *out,
+                   struct error *err)
+{
+    return take(kind, out, false, err);
+}
+
+bool snapshot_subtract(struct snapshot *after, const struct snapshot *before,
+                       struct error *err)
+{
+    const struct stack_record *r;
+    uint32_t at = 0;
+
+    while ((r = stack_table_next(&before->table, &at)) != NULL) {
+        struct stack_record *to =
+            stack_table_add(&after->table, r->pcs, r->n, r->tag);
+
+        if (!to)
+            return error_set(err, "too many different stacks");
+        for (unsigned i = 0; i < STACK_VALUES; i++)
+            stack_record_count(to, i, -atomic_load(&r->values[i]));
+    }
+    after->spec.duration_ns = after->spec.time_ns - before->spec.time_ns;
+    after->spec.default_type = NULL;
+    return true;
+}
+
+bool snapshot_write(const struct snapshot *s, struct buf *out,
+                    struct error *err)
+{
+    return profile_write(&s->spec, &s->table, out, err);
+}
+
+bool profiles_write(const struct profile_kind *kind, int debug, struct buf *out,
+                    struct error *err)
+{
+    bool dump = debug >= 2 && kind->has_dump;
+    struct snapshot s;
+    bool ok;
+
+    if (!take(kind, &s, dump, err))
+        return false;
+    if (dump)
+        ok = threads_write_text(&s.threads, out, err);
+    else if (debug >= 1)
+        ok = profile_write_text(&s.spec, &s.table, out, err);
+    else
+        ok = profile_write(&s.spec, &s.table, out, err);
+    snapshot_release(&s);
+    return ok;
+}
+
+struct symbol_request {
+    struct names names;
+};
+
+bool profiles_symbol_begin(struct symbol_request **out)
+{
+    struct symbol_request *r = pages_alloc(sizeof(*r));
+    struct error err;
+
+    if (!r || !runtime_ready(&err)) {
+        pages_free(r, sizeof(*r));
+        return false;
+    }
+    runtime_lock();
+    modules_refresh(&runtime.modules);
+    names_init(&r->names, &runtime.modules);
+    *out = r;
+    return true;
+}
+
+bool profiles_symbol(struct symbol_request *r, uint64_t address,
+                     struct buf *out)
+{
+    struct name name;
+
+    if (!names_find(&r->names, address, &name))
+        return false;
+    names_pretty(&r->names, name.mangled, out);
+    return true;
+}
+
+void profiles_symbol_end(struct symbol_request *r)
+{
+    names_release(&r->names);
+    runtime_unlock();
+    pages_free(r, sizeof(*r));
+}

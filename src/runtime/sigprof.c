@@ -1,0 +1,258 @@
+/*
+ * SIGNAL CONTEXT.  Everything in this file may run in a signal handler that
+ * interrupted anything: no lock, no allocation, no stdio; system calls go
+ * around libc (rawcall.h), so errno stays as it is; work is bounded; stack
+ * memory is read by unwind.c alone.  In doubt a sample is dropped and
+ * counted.  All signals are blocked meanwhile (sa_mask), so no other handler
+ * can jump out of the middle.  tests/lint checks the object's undefined
+ * symbols against a short list.
+ */
+#include "runtime/sigprof.h"
+
+#include <time.h>
+
+#include "runtime/rawcall.h"
+
+struct sampler sampler;
+__thread struct thread_state pprof_thread
+    __attribute__((tls_model("initial-exec")));
+
+static int64_t raw_clock(clockid_t clock)
+{
+    struct timespec t = {0};
+
+    raw_call4(SYS_clock_gettime, clock, (long)&t, 0, 0);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static uint32_t thread_id(void)
+{
+    if (pprof_thread.tid == 0)
+        pprof_thread.tid = (uint32_t)raw_gettid();
+    return pprof_thread.tid;
+}
+
+/* The part of the stack above sp that needs no asking. */
+static struct unwind_stack known_stack(uint64_t sp)
+{
+    const struct thread_state *t = &pprof_thread;
+
+    if (sp >= t->stack_start && sp < t->stack_limit)
+        return (struct unwind_stack){t->stack_limit};
+    if (sp < sampler.main_stack_limit &&
+        sampler.main_stack_limit - sp < (4u << 20))
+        return (struct unwind_stack){sampler.main_stack_limit};
+    return (struct unwind_stack){0};
+}
+
+static struct scratch *scratch_take(uint32_t hint)
+{
+    for (uint32_t i = 0; i < N_SCRATCH; i++) {
+        struct scratch *s = &sampler.scratch[(hint + i) % N_SCRATCH];
+
+        if (!atomic_exchange_explicit(&s->busy, 1, memory_order_acquire))
+            return s;
+    }
+    return NULL;
+}
+
+static void scratch_give(struct scratch *s)
+{
+    atomic_store_explicit(&s->busy, 0, memory_order_release);
+}
+
+static void note_tick(const struct stack_record *r, uint32_t weight)
+{
+    uint64_t i =
+        atomic_fetch_add_explicit(&sampler.next_tick, 1, memory_order_relaxed);
+    unsigned cpu = 0;
+
+    if (i >= sampler.n_ticks)
+        return;
+    raw_call4(SYS_getcpu, (long)&cpu, 0, 0, 0);
+    sampler.ticks[i] = (struct tick){
+        raw_clock(CLOCK_MONOTONIC), thread_id(), cpu,
+        (uint32_t)((const uint64_t *)r - sampler.table->arena), weight};
+}
+
+static void record(const ucontext_t *context, int64_t weight, int64_t kernel)
+{
+    struct unwind_regs regs = unwind_regs_from(context);
+    uint64_t tag = sampler.tag_threads ? thread_id() : 0;
+    struct scratch *s = scratch_take((uint32_t)(regs.sp >> 12));
+    struct stack_record *r;
+    enum unwind_end end;
+    size_t n;
+
+    if (!s) {
+        atomic_fetch_add_explicit(&sampler.no_scratch, 1, memory_order_relaxed);
+        return;
+    }
+    n = unwind_walk(atomic_load(sampler.map), &regs, known_stack(regs.sp),
+                    s->pcs, UNWIND_MAX_FRAMES, &end);
+    if (end == UNWIND_TRUNCATED)
+        s->pcs[n++] = FRAME_TRUNCATED;
+    atomic_fetch_add_explicit(&sampler.ends[end], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&sampler.samples, 1, memory_order_relaxed);
+    r = stack_table_add(sampler.table, s->pcs, n, tag);
+    if (r) {
+        stack_record_count(r, 0, weight);
+        if (sampler.ticks)
+            note_tick(r, (uint32_t)weight);
+    }
+    if (kernel > 0) {
+        s->pcs[0] = FRAME_KERNEL;
+        r = stack_table_add(sampler.table, s->pcs, 1, tag);
+        if (r)
+            stack_record_count(r, 0, kernel);
+    }
+    scratch_give(s);
+}
+
+/*
+ * Periods of CPU time that have passed in this thread since its last sample.
+ * The perf event fires once for a whole system call, however long; the
+ * thread's clock knows.  Rounded, and what is rounded off is carried on.
+ */
+static int64_t periods_due(void)
+{
+    struct thread_state *t = &pprof_thread;
+    int64_t now = raw_clock(CLOCK_THREAD_CPUTIME_ID), n;
+
+    if (t->profile != sampler.profile) {
+        t->profile = sampler.profile;
+        t->accounted_ns = now - sampler.period_ns;
+    }
+    n = (now - t->accounted_ns + sampler.period_ns / 2) / sampler.period_ns;
+    n = n < 1 ? 1 : n;
+    t->accounted_ns += n * sampler.period_ns;
+    return n;
+}
+
+static void sample(const siginfo_t *info, const ucontext_t *context)
+{
+    int64_t n;
+
+    switch (sampler.source) {
+    case CPU_SOURCE_PERF:
+        record(context, periods_due(), 0);
+        break;
+    case CPU_SOURCE_PERF_USER:
+        n = periods_due();
+        record(context, 1, n - 1);
+        break;
+    case CPU_SOURCE_TIMER:
+        n = info->si_overrun > 0 ? info->si_overrun : 0;
+        record(context, n + 1, 0);
+        break;
+    default:
+        break;
+    }
+}
+
+/* si_perf_data; older headers do not name it. */
+static uint64_t perf_cookie(const siginfo_t *info)
+{
+    return *(const uint64_t *)((const char *)info + 24);
+}
+
+static bool is_ours(int sig, const siginfo_t *info)
+{
+    if (sig == SIGTRAP)
+        return info->si_code == 6 /* TRAP_PERF */ &&
+               perf_cookie(info) == SAMPLER_COOKIE;
+    return info->si_code == SI_TIMER &&
+           info->si_value.sival_ptr == (void *)SAMPLER_COOKIE;
+}
+
+/* Somebody else's signal: to whom it was meant. */
+static void pass_on(const struct sigaction *old, int sig, siginfo_t *info,
+                    void *context)
+{
+    struct sigaction plain = {.sa_handler = SIG_DFL};
+
+    if (old->sa_flags & SA_SIGINFO) {
+        old->sa_sigaction(sig, info, context);
+        return;
+    }
+    if (old->sa_handler == SIG_IGN ||
+        (old->sa_handler == SIG_DFL && sig == SIGURG))
+        return;
+    if (old->sa_handler != SIG_DFL) {
+        old->sa_handler(sig);
+        return;
+    }
+    /* Nobody wanted it: what would have happened without us. */
+    sigaction(sig, &plain, NULL);
+    raw_call4(SYS_tgkill, raw_call4(SYS_getpid, 0, 0, 0, 0), raw_gettid(), sig,
+              0);
+}
+
+void sigprof_on_sample(int sig, siginfo_t *info, void *context)
+{
+    unsigned e;
+
+    if (!is_ours(sig, info)) {
+        pass_on(sig == SIGTRAP ? &sampler.old_trap : &sampler.old_prof, sig,
+                info, context);
+        return;
+    }
+    if (!atomic_load_explicit(&sampler.running, memory_order_relaxed))
+        return;
+    e = grace_enter(sampler.grace);
+    if (atomic_load(&sampler.running))
+        sample(info, context);
+    grace_leave(sampler.grace, e);
+}
+
+static void answer(struct ask *a, uint64_t sent, const ucontext_t *context)
+{
+    struct unwind_regs regs = unwind_regs_from(context);
+    uint64_t writing = sent - ASK_SENT + ASK_WRITING;
+
+    /* Too late, or asked again since: the slot is not ours any more. */
+    if (!atomic_compare_exchange_strong(&a->state, &sent, writing))
+        return;
+    a->n = (uint32_t)unwind_walk(atomic_load(sampler.map), &regs,
+                                 known_stack(regs.sp), a->pcs,
+                                 UNWIND_MAX_FRAMES, &a->end);
+    atomic_store(&a->state, writing - ASK_WRITING + ASK_DONE);
+    atomic_fetch_add(&sampler.asks_answered, 1);
+}
+
+void sigprof_on_ask(int sig, siginfo_t *info, void *context)
+{
+    uint64_t value = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
+    uint32_t slot = value & 0xffff;
+    struct ask *asks;
+    unsigned e;
+
+    if (info->si_code != SI_QUEUE ||
+        value >> 40 != (uint64_t)SAMPLER_COOKIE >> 40) {
+        pass_on(&sampler.old_urg, sig, info, context);
+        return;
+    }
+    e = grace_enter(sampler.grace);
+    asks = atomic_load(&sampler.asks);
+    if (asks && slot < sampler.n_asks)
+        answer(&asks[slot], ask_state(value, ASK_SENT), context);
+    grace_leave(sampler.grace, e);
+}
+
+size_t sigprof_stack_here(uint64_t *pcs, size_t skip)
+{
+    struct unwind_regs regs;
+    enum unwind_end end;
+    unsigned e;
+    size_t n;
+
+    unwind_regs_here(&regs);
+    e = grace_enter(sampler.grace);
+    n = unwind_walk(atomic_load(sampler.map), &regs, known_stack(regs.sp), pcs,
+                    UNWIND_MAX_FRAMES, &end);
+    grace_leave(sampler.grace, e);
+    skip = skip + 1 < n ? skip + 1 : n;
+    for (size_t i = skip; i < n; i++)
+        pcs[i - skip] = pcs[i];
+    return n - skip;
+}

@@ -1,0 +1,54 @@
+#ifndef RUNTIME_SOURCE_H
+#define RUNTIME_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/pages.h"
+#include "runtime/sigprof.h"
+
+/*
+ * Where the sampling signals come from.
+ *
+ * perf: one task-clock event for each thread there is, inherited by the
+ * threads they make; a synchronous SIGTRAP in the running thread.  timer: a
+ * CPU timer for each thread, SIGPROF; new threads are found by
+ * source_timer_scan() or announced by source_timer_add().
+ */
+struct source_perf {
+    struct pages_vec fds; /* of int */
+};
+
+/* Opens the events, not yet counting.  Says in *kind whether kernel time is
+ * included.  False: refused, err says by whom. */
+bool source_perf_open(struct source_perf *s, int64_t period_ns,
+                      enum cpu_source *kind, struct error *err);
+void source_perf_enable(struct source_perf *s, bool on);
+void source_perf_close(struct source_perf *s);
+
+struct thread_timer {
+    int tid;
+    int timer; /* the kernel's number, -1: could not be made */
+    bool seen;
+};
+
+struct source_timer {
+    struct pages_vec timers; /* of struct thread_timer */
+    int64_t period_ns;
+    uint64_t failed; /* timers that the kernel refused (RLIMIT_SIGPENDING) */
+    uint64_t seed;
+};
+
+/* Makes timers for all threads. */
+bool source_timer_open(struct source_timer *s, int64_t period_ns,
+                       struct error *err);
+/* Makes those of new threads, deletes those of dead ones. */
+void source_timer_scan(struct source_timer *s);
+void source_timer_close(struct source_timer *s);
+
+/* Calls `each` for every thread of the process; false: /proc is not there.
+ * Returning false from `each` ends it. */
+bool source_each_thread(bool (*each)(void *ctx, int tid), void *ctx);
+
+#endif

@@ -1,0 +1,194 @@
+#include "runtime/state.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/pages.h"
+#include "elf/maps.h"
+#include "runtime/cpu.h"
+#include "runtime/rawcall.h"
+#include "runtime/sigprof.h"
+#include "runtime/threads.h"
+
+struct runtime runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+#define MAX_OWN 32
+static _Atomic int own[MAX_OWN];
+
+enum { FORK_LOCKED = 1, FORK_UNBLOCK_PROF = 2, FORK_UNBLOCK_TRAP = 4 };
+
+/*
+ * A sampling signal that comes again and again while a big process is being
+ * copied can restart fork for ever: hold it back.  The lock is only tried:
+ * its holder may be waiting for the loader, whose lock the forking thread
+ * may have.
+ */
+static void before_fork(void)
+{
+    sigset_t block, old;
+    uint32_t undo = 0;
+
+    sigemptyset(&block);
+    sigaddset(&block, SIGPROF);
+    sigaddset(&block, SIGTRAP);
+    pthread_sigmask(SIG_BLOCK, &block, &old);
+    if (!sigismember(&old, SIGPROF))
+        undo |= FORK_UNBLOCK_PROF;
+    if (!sigismember(&old, SIGTRAP))
+        undo |= FORK_UNBLOCK_TRAP;
+    if (pthread_mutex_trylock(&runtime.lock) == 0)
+        undo |= FORK_LOCKED;
+    pprof_thread.at_fork = undo;
+}
+
+static void unblock_after_fork(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    if (pprof_thread.at_fork & FORK_UNBLOCK_PROF)
+        sigaddset(&set, SIGPROF);
+    if (pprof_thread.at_fork & FORK_UNBLOCK_TRAP)
+        sigaddset(&set, SIGTRAP);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static void after_fork_in_parent(void)
+{
+    if (pprof_thread.at_fork & FORK_LOCKED)
+        pthread_mutex_unlock(&runtime.lock);
+    unblock_after_fork();
+}
+
+/* Only this thread exists here, and no event or timer.  What another thread
+ * was changing while we forked is abandoned, not repaired. */
+static void after_fork_in_child(void)
+{
+    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+
+    cpu_after_fork();
+    threads_after_fork();
+    pprof_thread.tid = 0;
+    pprof_thread.profile = 0;
+    if (runtime.is_ready)
+        grace_reset(&runtime.modules.grace);
+    if (!(pprof_thread.at_fork & FORK_LOCKED))
+        runtime.is_ready = false;
+    for (int i = 0; i < MAX_OWN; i++)
+        atomic_store(&own[i], 0);
+    runtime.lock = fresh;
+    runtime.forks++;
+    unblock_after_fork();
+}
+
+static void find_main_stack(void)
+{
+    struct maps maps;
+
+    if (maps_read(&maps, "/proc/self/maps")) {
+        for (size_t i = 0; i < maps.entries.n; i++) {
+            const struct maps_entry *e = maps_at(&maps, i);
+
+            if (str_eq(e->path, STR("[stack]")))
+                sampler.main_stack_limit = e->limit;
+        }
+    }
+    maps_release(&maps);
+}
+
+bool runtime_ready(struct error *err)
+{
+    bool ok;
+
+    runtime_lock();
+    if (!runtime.is_ready) {
+        runtime.is_ready = modules_init(&runtime.modules);
+        sampler.grace = &runtime.modules.grace;
+        sampler.map = &runtime.modules.map;
+        find_main_stack();
+        if (!runtime.has_fork_hooks)
+            runtime.has_fork_hooks =
+                pthread_atfork(before_fork, after_fork_in_parent,
+                               after_fork_in_child) == 0;
+    }
+    ok = runtime.is_ready;
+    runtime_unlock();
+    return ok || error_set(err, "out of memory");
+}
+
+void runtime_lock(void)
+{
+    pthread_mutex_lock(&runtime.lock);
+}
+
+void runtime_unlock(void)
+{
+    pthread_mutex_unlock(&runtime.lock);
+}
+
+int64_t runtime_clock_ns(int clock)
+{
+    struct timespec t = {0};
+
+    clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void runtime_sleep_ns(int64_t ns)
+{
+    struct timespec t = {ns / 1000000000, ns % 1000000000};
+
+    while (nanosleep(&t, &t) != 0 && errno == EINTR)
+        ;
+}
+
+static void own_replace(int from, int to)
+{
+    for (int i = 0; i < MAX_OWN; i++) {
+        int was = from;
+
+        if (atomic_compare_exchange_strong(&own[i], &was, to))
+            return;
+    }
+}
+
+void runtime_own_thread_enter(void)
+{
+    own_replace(0, raw_gettid());
+}
+
+void runtime_own_thread_leave(void)
+{
+    own_replace(raw_gettid(), 0);
+}
+
+bool runtime_is_own_thread(int tid)
+{
+    for (int i = 0; i < MAX_OWN; i++)
+        if (atomic_load(&own[i]) == tid)
+            return true;
+    return false;
+}
+
+bool runtime_thread(pthread_t *out, const char *name, void *(*run)(void *),
+                    void *arg, struct error *err)
+{
+    pthread_attr_t attr;
+    sigset_t all, old;
+    int rc;
+
+    sigfillset(&all);
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, 256 * 1024);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    rc = pthread_create(out, &attr, run, arg);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_attr_destroy(&attr);
+    if (rc != 0)
+        return error_set_os(err, "start a thread", name, rc);
+    pthread_setname_np(*out, name);
+    return true;
+}

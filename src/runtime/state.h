@@ -1,0 +1,50 @@
+#ifndef RUNTIME_STATE_H
+#define RUNTIME_STATE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "runtime/modules.h"
+
+/*
+ * The library's one state outside of signal handlers.
+ *
+ * Nothing happens before runtime_ready(): no memory, no thread, no handler.
+ * Everything below is guarded by `lock`, which is never held while waiting
+ * for the program (a client, a sleep, a thread that shall answer).
+ */
+struct runtime {
+    pthread_mutex_t lock;
+    bool is_ready;
+    bool has_fork_hooks;
+    struct modules modules;
+    uint32_t forks; /* how often this process is a forked child */
+};
+
+extern struct runtime runtime __attribute__((visibility("hidden")));
+
+/* Initialises on first use.  False: out of memory. */
+bool runtime_ready(struct error *err);
+
+void runtime_lock(void);
+void runtime_unlock(void);
+
+int64_t runtime_clock_ns(int clock);
+
+/* Wait, through signals. */
+void runtime_sleep_ns(int64_t ns);
+
+/* Threads of ours say so: they are no part of the program, and are left out
+ * of its dumps and CPU profiles.  _leave before they end. */
+void runtime_own_thread_enter(void);
+void runtime_own_thread_leave(void);
+bool runtime_is_own_thread(int tid);
+
+/* A thread of ours: named, all signals blocked, small stack.  It calls
+ * runtime_own_thread_enter() and _leave() itself. */
+bool runtime_thread(pthread_t *out, const char *name, void *(*run)(void *),
+                    void *arg, struct error *err);
+
+#endif

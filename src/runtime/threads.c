@@ -1,0 +1,333 @@
+#include "runtime/threads.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/names.h"
+#include "runtime/rawcall.h"
+#include "runtime/sigprof.h"
+#include "runtime/source.h"
+#include "runtime/state.h"
+
+#define GRACE_NS 2000000000
+
+static pthread_mutex_t one_dump = PTHREAD_MUTEX_INITIALIZER;
+static uint32_t generation;
+
+static bool list_thread(void *ctx, int tid)
+{
+    struct threads *t = ctx;
+    struct thread_info *to;
+
+    if (runtime_is_own_thread(tid) && tid != raw_gettid())
+        return true;
+    if (t->v.n == THREADS_MAX) {
+        t->left_out++;
+        return true;
+    }
+    to = pages_vec_push(&t->v, 1);
+    if (to)
+        *to = (struct thread_info){.tid = tid, .state = '?'};
+    return to != NULL;
+}
+
+static bool count_thread(void *ctx, int tid)
+{
+    *(size_t *)ctx += !runtime_is_own_thread(tid);
+    return true;
+}
+
+size_t threads_count(void)
+{
+    size_t n = 0;
+
+    source_each_thread(count_thread, &n);
+    return n;
+}
+
+static size_t read_proc(int tid, const char *what, char *out, size_t size)
+{
+    char path[64];
+    ssize_t n;
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/self/task/%d/%s", tid, what);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    n = fd < 0 ? 0 : read(fd, out, size - 1);
+    if (fd >= 0)
+        close(fd);
+    out[n > 0 ? n : 0] = '\0';
+    return n > 0 ? (size_t)n : 0;
+}
+
+/* Name and state: "TID (name) S …", where the name may hold anything. */
+static void describe(struct thread_info *t)
+{
+    char text[512], *open_paren, *close_paren;
+
+    read_proc(t->tid, "stat", text, sizeof(text));
+    open_paren = strchr(text, '(');
+    close_paren = strrchr(text, ')');
+    if (open_paren && close_paren && close_paren[1] == ' ') {
+        size_t n = (size_t)(close_paren - open_paren - 1);
+
+        n = n < sizeof(t->name) ? n : sizeof(t->name) - 1;
+        memcpy(t->name, open_paren + 1, n);
+        t->state = close_paren[2];
+    }
+    if (read_proc(t->tid, "wchan", text, sizeof(text)) &&
+        strcmp(text, "0") != 0)
+        snprintf(t->wchan, sizeof(t->wchan), "%.47s", text);
+}
+
+static bool send_ask(int tid, uint64_t value)
+{
+    siginfo_t info = {0};
+
+    info.si_signo = SIGURG;
+    info.si_code = SI_QUEUE;
+    info.si_pid = getpid();
+    info.si_uid = getuid();
+    info.si_value.sival_ptr = (void *)value;
+    return syscall(SYS_rt_tgsigqueueinfo, getpid(), tid, SIGURG, &info) == 0;
+}
+
+/* Will it not answer, however long we wait: SIGURG blocked, or dead? */
+static bool is_deaf(int tid)
+{
+    char text[4096], *blocked;
+
+    if (!read_proc(tid, "status", text, sizeof(text)))
+        return true;
+    blocked = strstr(text, "SigBlk:");
+    return blocked && (strtoull(blocked + 7, NULL, 16) >> (SIGURG - 1) & 1);
+}
+
+static uint64_t count_deaf(const struct threads *t, struct ask *asks)
+{
+    const struct thread_info *v = t->v.p;
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < t->v.n; i++)
+        if (v[i].tid != raw_gettid() &&
+            atomic_load(&asks[i].state) ==
+                ask_state(ask_value(generation, (uint32_t)i), ASK_SENT))
+            n += is_deaf(v[i].tid);
+    return n;
+}
+
+/* Most answer within a millisecond; after five, look who never will. */
+static void wait_for(const struct threads *t, struct ask *asks, uint64_t sent)
+{
+    int64_t start = runtime_clock_ns(CLOCK_MONOTONIC), now = start;
+    uint64_t deaf = 0;
+    bool looked = false;
+
+    while (atomic_load(&sampler.asks_answered) + deaf < sent &&
+           now < start + THREADS_DEADLINE_NS) {
+        runtime_sleep_ns(200000);
+        now = runtime_clock_ns(CLOCK_MONOTONIC);
+        if (!looked && now > start + 5000000) {
+            deaf = count_deaf(t, asks);
+            looked = true;
+        }
+    }
+}
+
+/* Takes what a slot holds; who has not begun to write is told not to. */
+static bool collect(struct threads *t, struct thread_info *info,
+                    struct ask *ask, uint64_t value)
+{
+    uint64_t sent = ask_state(value, ASK_SENT);
+    uint64_t *to;
+
+    if (atomic_compare_exchange_strong(&ask->state, &sent,
+                                       ask_state(value, ASK_EXPIRED)))
+        return true;
+    if (sent != ask_state(value, ASK_DONE))
+        return true;
+    info->first = t->frames.n;
+    to = pages_vec_push(&t->frames, ask->n);
+    if (!to)
+        return false;
+    memcpy(to, ask->pcs, ask->n * sizeof(*to));
+    info->n = ask->n;
+    info->end = ask->end;
+    info->has_stack = true;
+    return true;
+}
+
+static bool caller_stack(struct threads *t, struct thread_info *info)
+{
+    uint64_t *to;
+
+    info->is_caller = info->has_stack = true;
+    info->first = t->frames.n;
+    to = pages_vec_push(&t->frames, UNWIND_MAX_FRAMES);
+    if (!to)
+        return false;
+    info->n = (uint32_t)sigprof_stack_here(to, 0);
+    t->frames.n = info->first + info->n;
+    return true;
+}
+
+static bool ask_all(struct threads *t, struct ask *asks, bool details)
+{
+    struct thread_info *v = t->v.p;
+    int self = raw_gettid();
+    uint64_t sent = 0;
+    bool ok = true;
+
+    for (size_t i = 0; i < t->v.n; i++) {
+        uint64_t value = ask_value(generation, (uint32_t)i);
+
+        atomic_store(&asks[i].state, ask_state(value, ASK_SENT));
+        if (v[i].tid != self && send_ask(v[i].tid, value))
+            sent++;
+    }
+    for (size_t i = 0; details && i < t->v.n; i++)
+        describe(&v[i]);
+    wait_for(t, asks, sent);
+    for (size_t i = 0; i < t->v.n && ok; i++)
+        ok = v[i].tid == self ? caller_stack(t, &v[i])
+                              : collect(t, &v[i], &asks[i],
+                                        ask_value(generation, (uint32_t)i));
+    for (size_t i = 0; !details && i < t->v.n; i++)
+        if (!v[i].has_stack)
+            describe(&v[i]);
+    return ok;
+}
+
+static void install(void)
+{
+    struct sigaction ours = {.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+
+    ours.sa_sigaction = sigprof_on_ask;
+    sigfillset(&ours.sa_mask);
+    sigaction(SIGURG, &ours, &sampler.old_urg);
+}
+
+static bool dump_locked(struct threads *out, bool details, struct error *err)
+{
+    size_t bytes;
+    struct ask *asks;
+    bool ok;
+
+    if (!source_each_thread(list_thread, out))
+        return error_set_os(err, "read", "/proc/self/task", errno);
+    bytes = out->v.n * sizeof(*asks);
+    asks = pages_alloc(bytes);
+    if (!asks)
+        return error_set(err, "out of memory");
+    generation++;
+    sampler.n_asks = (uint32_t)out->v.n;
+    atomic_store(&sampler.asks_answered, 0);
+    atomic_store(&sampler.asks, asks);
+    install();
+    ok = ask_all(out, asks, details);
+    sigaction(SIGURG, &sampler.old_urg, NULL);
+    atomic_store(&sampler.asks, NULL);
+    if (grace_wait(&runtime.modules.grace, GRACE_NS))
+        pages_free(asks, bytes);
+    return ok || error_set(err, "out of memory");
+}
+
+bool threads_dump(struct threads *out, bool details, struct error *err)
+{
+    bool ok;
+
+    *out = (struct threads){.v = {.size = sizeof(struct thread_info)},
+                            .frames = {.size = sizeof(uint64_t)}};
+    if (!runtime_ready(err))
+        return false;
+    runtime_lock();
+    modules_refresh(&runtime.modules);
+    runtime_unlock();
+    pthread_mutex_lock(&one_dump);
+    ok = dump_locked(out, details, err);
+    pthread_mutex_unlock(&one_dump);
+    if (!ok)
+        threads_release(out);
+    return ok;
+}
+
+void threads_release(struct threads *t)
+{
+    pages_vec_release(&t->v);
+    pages_vec_release(&t->frames);
+}
+
+bool threads_aggregate(const struct threads *t, struct stack_table *out)
+{
+    const struct thread_info *v = t->v.p;
+    const uint64_t *frames = t->frames.p, none = FRAME_NO_STACK;
+
+    for (size_t i = 0; i < t->v.n; i++) {
+        bool has = v[i].has_stack && v[i].n > 0;
+        struct stack_record *r = stack_table_add(
+            out, has ? frames + v[i].first : &none, has ? v[i].n : 1, 0);
+
+        if (!r)
+            return false;
+        stack_record_count(r, 0, 1);
+    }
+    return true;
+}
+
+void threads_after_fork(void)
+{
+    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+
+    one_dump = fresh;
+    atomic_store(&sampler.asks, NULL);
+}
+
+static struct stack_table created;
+static _Atomic uint64_t n_created;
+
+bool threads_watch_creation(void)
+{
+    return created.arena || stack_table_init(&created, 4096, 4u << 20);
+}
+
+void threads_note_creation(void)
+{
+    uint64_t pcs[UNWIND_MAX_FRAMES];
+    struct stack_record *r;
+    size_t n;
+
+    atomic_fetch_add(&n_created, 1);
+    if (!created.arena || !runtime.is_ready)
+        return;
+    n = sigprof_stack_here(pcs, 2); /* without this and the hook */
+    r = stack_table_add(&created, pcs, n, 0);
+    if (r)
+        stack_record_count(r, 0, 1);
+}
+
+uint64_t threads_n_created(void)
+{
+    return atomic_load(&n_created);
+}
+
+bool threads_copy_created(struct stack_table *out)
+{
+    const struct stack_record *r;
+    uint32_t at = 0;
+
+    while (created.arena && (r = stack_table_next(&created, &at)) != NULL) {
+        struct stack_record *to = stack_table_add(out, r->pcs, r->n, r->tag);
+
+        if (!to)
+            return false;
+        stack_record_count(to, 0, atomic_load(&r->values[0]));
+    }
+    return true;
+}

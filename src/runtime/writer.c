@@ -1,0 +1,400 @@
+#include "runtime/writer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/pages.h"
+#include "elf/maps.h"
+#include "profile/proto.h"
+#include "profile/wire.h"
+#include "runtime/names.h"
+#include "runtime/state.h"
+
+/*
+ * Every address of the table becomes a location, numbered in the order of
+ * addresses: a location's id is its place in `addresses`.  So all locations
+ * of a function and of a mapping come one after another, and no index is
+ * needed but a binary search.
+ */
+struct mapping {
+    uint64_t start, limit, offset;
+    struct str path;
+    const struct module *module;
+    bool is_used, has_unnamed;
+};
+
+struct writer {
+    const struct profile_spec *spec;
+    struct buf out;     /* the message, uncompressed */
+    struct buf strings; /* string table entries, as fields */
+    uint64_t n_strings;
+    struct pages_vec addresses; /* of uint64_t: sorted, each once */
+    struct pages_vec mappings;  /* of struct mapping, loaded ones first */
+    struct maps maps;
+    struct names names;
+    struct buf text; /* scratch for a name */
+    uint64_t n_functions;
+};
+
+/* No profile of ours comes near; a runaway must not eat the host. */
+#define MAX_PROFILE_BYTES (256u << 20)
+
+static uint64_t add_string(struct writer *w, struct str s)
+{
+    if (s.n == 0)
+        return 0;
+    wire_add_bytes(&w->strings, PROTO_STRING, s);
+    return ++w->n_strings;
+}
+
+static void add_type(struct writer *w, unsigned field,
+                     const struct profile_type *t)
+{
+    size_t mark = wire_open(&w->out, field);
+
+    wire_add_u64(&w->out, PROTO_TYPE_TYPE, add_string(w, str_from(t->type)));
+    wire_add_u64(&w->out, PROTO_TYPE_UNIT, add_string(w, str_from(t->unit)));
+    wire_close(&w->out, mark);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static bool collect_addresses(struct writer *w, const struct stack_table *t)
+{
+    const struct stack_record *r;
+    uint32_t at = 0;
+    size_t kept = 0;
+    uint64_t *v;
+
+    while ((r = stack_table_next(t, &at)) != NULL) {
+        uint64_t *to = pages_vec_push(&w->addresses, r->n);
+
+        if (!to)
+            return false;
+        memcpy(to, r->pcs, r->n * sizeof(*to));
+    }
+    v = w->addresses.p;
+    if (w->addresses.n)
+        qsort(v, w->addresses.n, sizeof(*v), by_number);
+    for (size_t i = 0; i < w->addresses.n; i++)
+        if (i == 0 || v[i] != v[kept - 1])
+            v[kept++] = v[i];
+    w->addresses.n = kept;
+    return true;
+}
+
+/* The id of an address; 0 for one that came after they were collected. */
+static uint64_t location_id(const struct writer *w, uint64_t address)
+{
+    const uint64_t *v = w->addresses.p;
+    const uint64_t *at =
+        v ? bsearch(&address, v, w->addresses.n, sizeof(*v), by_number) : NULL;
+
+    return at ? (uint64_t)(at - v) + 1 : 0;
+}
+
+static bool add_mapping(struct writer *w, struct mapping m)
+{
+    struct mapping *to = pages_vec_push(&w->mappings, 1);
+
+    if (to)
+        *to = m;
+    return to != NULL;
+}
+
+/* Executable ranges in the order of maps, but the program's first, as every
+ * reader expects; then code that is not loaded any more. */
+static bool collect_mappings(struct writer *w)
+{
+    const struct modules *m = &runtime.modules;
+    bool ok = true;
+
+    if (!maps_read(&w->maps, "/proc/self/maps"))
+        w->maps.entries.n = 0;
+    for (int pass = 0; pass < 2 && ok; pass++) {
+        for (size_t i = 0; i < w->maps.entries.n && ok; i++) {
+            const struct maps_entry *e = maps_at(&w->maps, i);
+            const struct module *mod = modules_find(m, e->start);
+            bool is_main = mod && mod->is_main && e->start <= mod->start;
+
+            if (e->executable && is_main == (pass == 0) &&
+                (e->path.n || e->inode))
+                ok = add_mapping(w,
+                                 (struct mapping){e->start, e->limit, e->offset,
+                                                  e->path, mod, false, false});
+        }
+    }
+    for (size_t i = 0; i < m->n && ok; i++)
+        if (!m->v[i].is_loaded)
+            ok = add_mapping(w, (struct mapping){m->v[i].start, m->v[i].limit,
+                                                 m->v[i].offset,
+                                                 str_from(m->v[i].path),
+                                                 &m->v[i], false, false});
+    return ok;
+}
+
+static struct mapping *find_mapping(struct writer *w, uint64_t address)
+{
+    struct mapping *v = w->mappings.p;
+
+    for (size_t i = 0; i < w->mappings.n; i++)
+        if (address >= v[i].start && address < v[i].limit)
+            return &v[i];
+    return NULL;
+}
+
+static void add_function(struct writer *w, struct str name, struct str system)
+{
+    size_t mark = wire_open(&w->out, PROTO_FUNCTION);
+
+    wire_add_u64(&w->out, PROTO_FUNCTION_ID, ++w->n_functions);
+    wire_add_u64(&w->out, PROTO_FUNCTION_NAME, add_string(w, name));
+    wire_add_u64(&w->out, PROTO_FUNCTION_SYSTEM_NAME, add_string(w, system));
+    wire_close(&w->out, mark);
+}
+
+/* The function of an address, written when it is not the last one's. */
+static bool function_at(struct writer *w, uint64_t address,
+                        uint64_t *last_start)
+{
+    const char *pseudo = names_pseudo(address);
+    struct name name;
+
+    if (pseudo) {
+        add_function(w, str_from(pseudo), str_from(pseudo));
+        return true;
+    }
+    if (!names_find(&w->names, address, &name))
+        return false;
+    if (name.start != *last_start) {
+        buf_clear(&w->text);
+        names_pretty(&w->names, name.mangled, &w->text);
+        add_function(w, buf_str(&w->text), name.mangled);
+        *last_start = name.start;
+    }
+    return true;
+}
+
+static void add_locations(struct writer *w)
+{
+    const uint64_t *v = w->addresses.p;
+    uint64_t last_start = 0;
+
+    for (size_t i = 0; i < w->addresses.n; i++) {
+        bool is_pseudo = names_pseudo(v[i]) != NULL;
+        struct mapping *m = is_pseudo ? NULL : find_mapping(w, v[i]);
+        bool named = function_at(w, v[i], &last_start);
+        size_t mark = wire_open(&w->out, PROTO_LOCATION), line;
+
+        wire_add_u64(&w->out, PROTO_LOCATION_ID, i + 1);
+        if (m) {
+            m->is_used = true;
+            m->has_unnamed |= !named;
+            wire_add_u64(&w->out, PROTO_LOCATION_MAPPING,
+                         (uint64_t)(m - (struct mapping *)w->mappings.p) + 1);
+        }
+        wire_add_u64_opt(&w->out, PROTO_LOCATION_ADDRESS, is_pseudo ? 0 : v[i]);
+        if (named) {
+            line = wire_open(&w->out, PROTO_LOCATION_LINE);
+            wire_add_u64(&w->out, PROTO_LINE_FUNCTION, w->n_functions);
+            wire_close(&w->out, line);
+        }
+        wire_close(&w->out, mark);
+    }
+}
+
+static uint64_t add_build_id(struct writer *w, const struct module *m)
+{
+    char hex[2 * ELF_BUILD_ID_MAX + 1];
+
+    if (!m || m->build_id_n == 0)
+        return 0;
+    for (size_t i = 0; i < m->build_id_n; i++)
+        snprintf(hex + 2 * i, 3, "%02x", m->build_id[i]);
+    return add_string(w, str_of(hex, 2 * m->build_id_n));
+}
+
+static void add_mappings(struct writer *w)
+{
+    const struct mapping *v = w->mappings.p;
+
+    for (size_t i = 0; i < w->mappings.n; i++) {
+        size_t mark = wire_open(&w->out, PROTO_MAPPING);
+
+        wire_add_u64(&w->out, PROTO_MAPPING_ID, i + 1);
+        wire_add_u64(&w->out, PROTO_MAPPING_START, v[i].start);
+        wire_add_u64(&w->out, PROTO_MAPPING_LIMIT, v[i].limit);
+        wire_add_u64_opt(&w->out, PROTO_MAPPING_OFFSET, v[i].offset);
+        wire_add_u64_opt(&w->out, PROTO_MAPPING_FILE, add_string(w, v[i].path));
+        wire_add_u64_opt(&w->out, PROTO_MAPPING_BUILD_ID,
+                         add_build_id(w, v[i].module));
+        wire_add_u64_opt(&w->out, PROTO_MAPPING_HAS_FUNCTIONS,
+                         v[i].is_used && !v[i].has_unnamed);
+        wire_close(&w->out, mark);
+    }
+}
+
+/* A thread's label, with its name if it still lives. */
+static void add_thread_labels(struct writer *w, uint64_t tid, uint64_t keys[2])
+{
+    char path[64], name[32] = "";
+    size_t mark;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/proc/self/task/%u/comm", (unsigned)tid);
+    f = fopen(path, "re");
+    if (f) {
+        if (fgets(name, sizeof(name), f))
+            name[strcspn(name, "\n")] = '\0';
+        fclose(f);
+    }
+    if (name[0]) {
+        mark = wire_open(&w->out, PROTO_SAMPLE_LABEL);
+        wire_add_u64(&w->out, PROTO_LABEL_KEY, keys[0]);
+        wire_add_u64(&w->out, PROTO_LABEL_STR, add_string(w, str_from(name)));
+        wire_close(&w->out, mark);
+    }
+    mark = wire_open(&w->out, PROTO_SAMPLE_LABEL);
+    wire_add_u64(&w->out, PROTO_LABEL_KEY, keys[1]);
+    wire_add_u64(&w->out, PROTO_LABEL_NUM, tid);
+    wire_close(&w->out, mark);
+}
+
+/* False: nothing to say of it. */
+static bool values_of(const struct profile_spec *spec,
+                      const struct stack_record *r, int64_t out[STACK_VALUES])
+{
+    bool any = false;
+
+    for (size_t i = 0; i < spec->n_types; i++) {
+        out[i] = atomic_load_explicit(&r->values[i], memory_order_relaxed);
+        if (i == 1 && spec->second_is_first_times)
+            out[1] = out[0] * spec->second_is_first_times;
+        any |= out[i] != 0;
+    }
+    return any;
+}
+
+static void add_samples(struct writer *w, const struct stack_table *t)
+{
+    uint64_t ids[UNWIND_MAX_FRAMES + 1], keys[2] = {0, 0};
+    const struct stack_record *r;
+    int64_t values[STACK_VALUES];
+    uint32_t at = 0;
+
+    if (w->spec->thread_labels) {
+        keys[0] = add_string(w, STR("thread"));
+        keys[1] = add_string(w, STR("thread_id"));
+    }
+    while ((r = stack_table_next(t, &at)) != NULL) {
+        size_t mark, n = 0;
+
+        if (!values_of(w->spec, r, values))
+            continue;
+        for (size_t i = 0; i < r->n && i <= UNWIND_MAX_FRAMES; i++)
+            if ((ids[n] = location_id(w, r->pcs[i])) != 0)
+                n++;
+        mark = wire_open(&w->out, PROTO_SAMPLE);
+        wire_add_u64s(&w->out, PROTO_SAMPLE_LOCATION, ids, n);
+        wire_add_i64s(&w->out, PROTO_SAMPLE_VALUE, values, w->spec->n_types);
+        if (w->spec->thread_labels && r->tag)
+            add_thread_labels(w, r->tag, keys);
+        wire_close(&w->out, mark);
+    }
+}
+
+static void add_head(struct writer *w)
+{
+    const struct profile_spec *s = w->spec;
+    struct str rest = buf_str(&s->comments), line;
+
+    for (size_t i = 0; i < s->n_types; i++)
+        add_type(w, PROTO_SAMPLE_TYPE, &s->types[i]);
+    wire_add_i64_opt(&w->out, PROTO_TIME_NS, s->time_ns);
+    wire_add_i64_opt(&w->out, PROTO_DURATION_NS, s->duration_ns);
+    add_type(w, PROTO_PERIOD_TYPE, &s->period_type);
+    wire_add_i64_opt(&w->out, PROTO_PERIOD, s->period);
+    while (str_next_line(&rest, &line))
+        wire_add_u64(&w->out, PROTO_COMMENT, add_string(w, line));
+    if (s->default_type)
+        wire_add_u64(&w->out, PROTO_DEFAULT_TYPE,
+                     add_string(w, str_from(s->default_type)));
+}
+
+static void writer_init(struct writer *w, const struct profile_spec *spec)
+{
+    *w = (struct writer){.spec = spec,
+                         .out = BUF_INIT(MAX_PROFILE_BYTES),
+                         .strings = BUF_INIT(MAX_PROFILE_BYTES),
+                         .addresses = {.size = sizeof(uint64_t)},
+                         .mappings = {.size = sizeof(struct mapping)},
+                         .text = BUF_INIT(1u << 20)};
+    wire_add_bytes(&w->strings, PROTO_STRING, STR(""));
+    names_init(&w->names, &runtime.modules);
+}
+
+static void writer_release(struct writer *w)
+{
+    names_release(&w->names);
+    maps_release(&w->maps);
+    pages_vec_release(&w->addresses);
+    pages_vec_release(&w->mappings);
+    buf_release(&w->text);
+    buf_release(&w->strings);
+    buf_release(&w->out);
+}
+
+bool profile_write(const struct profile_spec *spec,
+                   const struct stack_table *table, struct buf *out,
+                   struct error *err)
+{
+    struct writer w;
+    bool ok;
+
+    runtime_lock();
+    modules_refresh(&runtime.modules);
+    writer_init(&w, spec);
+    ok = collect_addresses(&w, table) && collect_mappings(&w);
+    if (ok) {
+        add_head(&w);
+        add_samples(&w, table);
+        add_locations(&w);
+        add_mappings(&w);
+        buf_add(&w.out, buf_str(&w.strings));
+        ok = buf_ok(&w.out) && buf_ok(&w.strings);
+    }
+    runtime_unlock();
+    ok = ok ? profile_gzip(buf_str(&w.out), out, err)
+            : error_set(err, "out of memory");
+    writer_release(&w);
+    return ok;
+}
+
+bool profile_gzip(struct str bytes, struct buf *out, struct error *err)
+{
+    z_stream z = {0};
+    uLong bound;
+    char *to;
+    int rc;
+
+    /* 15 + 16: a gzip header without name or time. */
+    if (deflateInit2(&z, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        return error_set(err, "gzip: out of memory");
+    bound = deflateBound(&z, (uLong)bytes.n);
+    to = buf_reserve(out, bound);
+    z.next_in = (Bytef *)(uintptr_t)bytes.s;
+    z.avail_in = (uInt)bytes.n;
+    z.next_out = (Bytef *)to;
+    z.avail_out = (uInt)bound;
+    rc = to ? deflate(&z, Z_FINISH) : Z_MEM_ERROR;
+    out->len += rc == Z_STREAM_END ? z.total_out : 0;
+    deflateEnd(&z);
+    return rc == Z_STREAM_END || error_set(err, "the profile is too big");
+}
