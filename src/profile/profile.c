@@ -10,7 +10,10 @@ struct profile *profile_new(void)
 
     p->arena = a;
     map_init(&p->string_index, a, 0);
+    p->stack = arena_new_array(a, uint32_t, 0);
     p->loc_start = arena_new_array(a, size_t, 1);
+    p->values = arena_new_array(a, int64_t, 0);
+    p->labels = arena_new_array(a, struct label, 0);
     p->label_start = arena_new_array(a, size_t, 1);
     profile_intern(p, STR(""));
     return p;

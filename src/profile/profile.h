@@ -112,7 +112,8 @@ struct profile {
     string_id doc_url;
 };
 
-/* An empty profile: no samples, strings = {""}. */
+/* An empty profile: no samples, strings = {""}.  The arrays of samples are
+ * never NULL, so that an empty stack is an address plus 0. */
 struct profile *profile_new(void);
 void profile_free(struct profile *p);
 
