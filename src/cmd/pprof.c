@@ -37,12 +37,14 @@ static int run(const struct options *o)
     if (!p)
         return fail(&err);
     if (!o->command) {
-        shell_run(p, &o->config);
+        shell_run(p, &o->config, o->tools);
         profile_free(p);
         return EXIT_OK;
     }
-    struct output_request request = {
-        .command = o->command, .argument = o->argument, .config = &o->config};
+    struct output_request request = {.command = o->command,
+                                     .argument = o->argument,
+                                     .config = &o->config,
+                                     .tools = o->tools};
     bool ok = output_report(p, &request, &err);
     profile_free(p);
     return ok ? EXIT_OK : fail(&err);

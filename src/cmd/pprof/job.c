@@ -37,13 +37,14 @@ bool job_interrupted(void)
 
 /* The child: one report, then the end. */
 static _Noreturn void make(const struct profile *p,
-                           const struct shell_command *c, const char *viewed,
-                           int out)
+                           const struct shell_command *c, struct str tools,
+                           const char *viewed, int out)
 {
     struct output_request request = {
         .command = c->command,
         .argument = c->argument,
         .config = &c->config,
+        .tools = tools,
         .in_shell = true,
         .piped = c->pipe.n > 0,
         .viewed = viewed,
@@ -98,7 +99,7 @@ static void tell_end(int status)
 }
 
 void job_run(const struct profile *p, const struct shell_command *command,
-             const char *viewed)
+             struct str tools, const char *viewed)
 {
     int ends[2] = {-1, -1};
     pid_t pager = 0;
@@ -109,7 +110,7 @@ void job_run(const struct profile *p, const struct shell_command *command,
     }
     pid_t maker = fork();
     if (maker == 0)
-        make(p, command, viewed, ends[1]);
+        make(p, command, tools, viewed, ends[1]);
     if (maker < 0)
         ui_complain("fork: %s", strerror(errno));
     if (command->pipe.n) {

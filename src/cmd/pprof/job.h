@@ -15,7 +15,7 @@
 /* Makes the report and waits for it; says what goes wrong.  `viewed` is the
  * file for a viewer, or NULL. */
 void job_run(const struct profile *p, const struct shell_command *command,
-             const char *viewed);
+             struct str tools, const char *viewed);
 
 /* While a report runs, and at the prompt, Ctrl-C is not for the shell. */
 void job_catch_interrupts(void);

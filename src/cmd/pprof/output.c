@@ -8,6 +8,7 @@
 #include "cmd/pprof/ui.h"
 #include "cmd/pprof/viewer.h"
 #include "report/report.h"
+#include "symbol/objects.h"
 
 #define SHELL_TOP_NODES 10
 
@@ -76,11 +77,16 @@ static bool make(struct profile *p, const struct output_request *q,
 {
     struct buf dot = BUF_INIT(BUF_NO_LIMIT);
     struct buf warnings = BUF_INIT(BUF_NO_LIMIT);
+    struct buf aside = BUF_INIT(BUF_NO_LIMIT);
+    struct arena *a = arena_new();
+    struct objects objects = objects_local(a, q->tools);
     bool to_terminal = q->config->output.n == 0 && isatty(STDOUT_FILENO);
     struct report_request request = {
         .format = q->command->format,
         .argument = q->argument,
         .config = q->config,
+        .objects = &objects,
+        .aside = &aside,
         .default_nodecount = q->in_shell ? SHELL_TOP_NODES : 0,
         .columns = to_terminal ? ui_columns(STDOUT_FILENO) : 0,
         .colour = to_terminal && ui_colour(STDOUT_FILENO),
@@ -88,11 +94,17 @@ static bool make(struct profile *p, const struct output_request *q,
     const char *picture = q->command->graphviz;
     bool ok = report_write(p, &request, picture ? &dot : out, &warnings, err);
 
+    struct error ignored;
+
     ui_write(buf_str(&warnings));
+    if (aside.len)
+        file_write_fd(STDOUT_FILENO, "/dev/stdout", buf_str(&aside), &ignored);
     if (ok && picture)
         ok = picture_draw(picture, buf_str(&dot), out, err);
     buf_release(&dot);
     buf_release(&warnings);
+    buf_release(&aside);
+    arena_free(a);
     return ok;
 }
 

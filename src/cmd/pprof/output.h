@@ -13,6 +13,7 @@ struct output_request {
     const struct command *command;
     struct str argument;
     const struct report_config *config;
+    struct str tools;   /* where objdump is: the -tools flag */
     bool in_shell;      /* a person waits: pictures do not go to stdout */
     bool piped;         /* but here they may: stdout is another program */
     const char *viewed; /* a file for the viewer, the caller's to remove;

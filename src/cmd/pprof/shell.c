@@ -15,6 +15,7 @@
 
 struct shell {
     const struct profile *profile;
+    struct str tools;
     struct report_config config;
     struct arena *arena;      /* for values of options, as long as the shell */
     bool terminal;            /* somebody is there: pipes, our own help */
@@ -194,7 +195,7 @@ static void make_report(struct shell *s, struct arena *a, struct str line)
         }
         *vec_push(s->arena, &s->viewed) = viewed;
     }
-    job_run(s->profile, &command, viewed);
+    job_run(s->profile, &command, s->tools, viewed);
 }
 
 /* False when the line ends the shell. */
@@ -234,10 +235,12 @@ static bool obey_all(struct shell *s, struct str line)
     return go_on;
 }
 
-void shell_run(const struct profile *p, const struct report_config *config)
+void shell_run(const struct profile *p, const struct report_config *config,
+               struct str tools)
 {
     struct shell s = {.profile = p,
                       .config = *config,
+                      .tools = tools,
                       .arena = arena_new(),
                       .terminal = isatty(STDIN_FILENO)};
     struct completer completer = {.profile = p, .arena = s.arena};
