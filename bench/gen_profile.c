@@ -27,6 +27,7 @@ enum {
     MIN_FUNCTIONS = 1000, /* enough for every level to have some */
     MAX_DEPTH = 256,
     PERIOD_NS = 10000000,
+    CORES = 32,
 };
 
 struct options {
@@ -377,7 +378,7 @@ static void add_labels(struct generator *g)
 static void add_sample(struct generator *g)
 {
     uint32_t nodes[MAX_DEPTH], sites[MAX_DEPTH];
-    int64_t count = 1 + zipf_below(g, 1000);
+    int64_t count = 1 + zipf_below(g, 32);
     size_t n = walk(g, nodes, sites);
 
     /* A small program may not have enough walks: take one again then. */
@@ -409,14 +410,15 @@ static struct profile *generate(const struct options *options)
     p->period_type = value_type(p, "cpu", "nanoseconds");
     p->period = PERIOD_NS;
     p->time_ns = 1700000000000000000;
-    p->duration_ns = 30000000000;
     add_mappings(p);
     make_program(&g, a);
     g.random = options->run * 1000003 + options->seed;
     map_init(&g.seen, a, options->samples);
     sample_builder_init(&g.builder, p);
-    for (size_t i = 0; i < options->samples; i++)
+    for (size_t i = 0; i < options->samples; i++) {
         add_sample(&g);
+        p->duration_ns += p->values[2 * i + 1] / CORES;
+    }
     arena_free(a);
     return p;
 }
