@@ -20,7 +20,8 @@
 #include "report/header.h"
 #include "report/total.h"
 
-#define DEFAULT_GRAPH_NODES 80
+#define DEFAULT_GRAPH_NODES   80
+#define DEFAULT_MARKDOWN_ROWS 20
 
 typedef bool format_fn(struct report *r, struct buf *out, struct error *err);
 
@@ -28,12 +29,13 @@ typedef bool format_fn(struct report *r, struct buf *out, struct error *err);
 static format_fn *const formats[] = {
     [REPORT_CALLGRIND] = format_callgrind,
     [REPORT_COMMENTS] = format_comments,
+    [REPORT_DISASM] = format_disasm,
     [REPORT_DOT] = format_dot,
     [REPORT_EXPLAIN] = format_explain,
     [REPORT_FOLDED] = format_folded,
-    [REPORT_DISASM] = format_disasm,
+    [REPORT_JSON] = format_json,
     [REPORT_LIST] = format_list,
-    [REPORT_WEBLIST] = format_weblist,
+    [REPORT_MARKDOWN] = format_markdown,
     [REPORT_PEEK] = format_tree,
     [REPORT_PROTO] = format_proto,
     [REPORT_RAW] = format_raw,
@@ -43,6 +45,7 @@ static format_fn *const formats[] = {
     [REPORT_TOPPROTO] = format_topproto,
     [REPORT_TRACES] = format_traces,
     [REPORT_TREE] = format_tree,
+    [REPORT_WEBLIST] = format_weblist,
 };
 /* clang-format on */
 
@@ -144,9 +147,17 @@ static void override_config(struct report_config *c,
         if (c->granularity.n == 0)
             c->granularity = STR("filefunctions");
         break;
-    case REPORT_TEXT:
     case REPORT_JSON:
-    case REPORT_MARKDOWN:
+        if (c->granularity.n == 0)
+            c->granularity = STR("filefunctions");
+        if (c->nodecount == -1)
+            c->nodecount = q->default_nodecount;
+        break;
+    case REPORT_MARKDOWN: /* for a comment under a change, not a page */
+        if (c->nodecount == -1)
+            c->nodecount = DEFAULT_MARKDOWN_ROWS;
+        break;
+    case REPORT_TEXT:
         if (c->nodecount == -1)
             c->nodecount = q->default_nodecount;
         break;

@@ -33,6 +33,7 @@ void top_make(struct top_table *t, struct report *r)
 
         t->rows[i] = (struct top_row){
             .name = graph_name(&g, node),
+            .frame = node_frame(&g.table, g.nodes.v[node].info),
             .flat = node_flat(&g.nodes.v[node]),
             .cum = node_cum(&g.nodes.v[node]),
             .inlined = inlined(&g.edges, node),

@@ -2,6 +2,7 @@
 #define REPORT_TOP_H
 
 #include "report/context.h"
+#include "report/frame.h"
 #include "report/header.h"
 
 /*
@@ -15,7 +16,8 @@ enum top_inlined {
 };
 
 struct top_row {
-    struct str name;
+    struct str name;    /* as printed */
+    struct frame frame; /* the same in parts */
     int64_t flat, cum;
     enum top_inlined inlined;
 };
