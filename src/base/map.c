@@ -32,18 +32,28 @@ void map_init(struct map *m, struct arena *a, size_t expected)
     set_size(m, slots_for(expected));
 }
 
+/* 32 bits of the hash.  The upper half of a product hangs on every bit below
+ * it.  Merely folding the halves would undo the last step of map_mix and
+ * leave the upper half of its last word without any say. */
+static uint32_t fold(uint64_t hash)
+{
+    return (uint32_t)(map_mix(0, hash) >> 32);
+}
+
 struct map_cursor map_find(const struct map *m, uint64_t hash)
 {
-    /* The upper half of a product hangs on every bit below it.  Merely
-     * folding the halves would undo the last step of map_mix and leave the
-     * upper half of its last word without any say. */
-    uint32_t folded = (uint32_t)(map_mix(0, hash) >> 32);
+    uint32_t folded = fold(hash);
 
     return (struct map_cursor){
         .record = MAP_NONE,
         .hash = folded,
         .slot = folded & m->mask,
     };
+}
+
+void map_prefetch(const struct map *m, uint64_t hash)
+{
+    __builtin_prefetch(&m->slots[fold(hash) & m->mask], 1);
 }
 
 bool map_next(const struct map *m, struct map_cursor *c)

@@ -43,6 +43,10 @@ void map_init(struct map *m, struct arena *a, size_t expected);
 struct map_cursor map_find(const struct map *m, uint64_t hash);
 bool map_next(const struct map *m, struct map_cursor *c);
 
+/* Asks for the memory that map_find and map_next will look at.  For callers
+ * that know many hashes ahead of many searches. */
+void map_prefetch(const struct map *m, uint64_t hash);
+
 /* Adds at the place where map_next said false. */
 void map_add(struct map *m, const struct map_cursor *c, uint32_t record);
 

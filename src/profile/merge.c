@@ -1,14 +1,9 @@
 /*
- * The result has tables of its own.  While a source is walked, an array for
- * each kind of record says which record of the result one of the source
- * became: a frame costs one load, and texts are compared only when a
- * function, mapping or location is met for the first time.
- *
- * A sample is first written behind the last one of the result, in the
+ * A sample of a source is written behind the last one of the result, in the
  * result's own indices, then looked for by its hash; if an equal one is
- * there its values are added and what was written is forgotten.  The arrays
- * have room for the samples of all sources from the start, so nothing grows
- * on the way; room that is not used costs no memory.
+ * there its values are added and what was written is forgotten.  No text is
+ * compared and nothing is allocated: the arrays have room for the samples of
+ * all sources from the start, and room that is not used costs no memory.
  */
 #include "profile/merge.h"
 
@@ -17,234 +12,90 @@
 #include "base/i64.h"
 #include "profile/compact.h"
 #include "profile/compatible.h"
-#include "profile/indices.h"
+#include "profile/merge_records.h"
+
+/* How many samples are hashed ahead of their search, so that the memory that
+ * the searches look at is on its way. */
+enum { BATCH = 32 };
+
+/* A sample in the result's indices, behind the result's last. */
+struct written {
+    uint64_t hash;
+    const int64_t *values;
+    size_t frame, frame_end;
+    size_t label, label_end;
+};
 
 struct merger {
     struct profile *out;
+    struct merge_records records;
     struct arena *scratch; /* for the maps */
-    struct map mappings, functions, locations, samples, comments;
-    size_t frames, labels; /* of the result's samples */
-    bool any_zero;         /* a sum may have become zero */
-
-    /* The source at hand and what its records became (NO_INDEX: not met). */
-    const struct profile *src;
-    string_id *string_to;
-    uint32_t *mapping_to, *function_to, *location_to;
+    struct map samples, comments;
+    struct written batch[BATCH];
+    size_t n_batch;
+    bool any_zero; /* a sum may have become zero */
 };
 
-static string_id take_string(struct merger *m, string_id id)
+static uint64_t hash_frames(const uint32_t *frames, size_t n)
 {
-    if (m->string_to[id] == NO_INDEX)
-        m->string_to[id] = profile_intern(m->out, profile_str(m->src, id));
-    return m->string_to[id];
-}
+    uint64_t h = n, pair;
+    size_t i = 0;
 
-/*
- * Mappings are the same when size, offset and build id (or file) are; where
- * they were loaded does not matter.
- */
-struct mapping_key {
-    uint64_t size, offset;
-    string_id name;
-};
-
-static struct mapping_key mapping_key(const struct mapping *m)
-{
-    uint64_t size = m->limit - m->start;
-
-    return (struct mapping_key){
-        .size = (size + 0xfff) & ~(uint64_t)0xfff,
-        .offset = m->offset,
-        .name = m->build_id ? m->build_id : m->file,
-    };
-}
-
-static uint32_t find_mapping(struct merger *m, struct mapping taken)
-{
-    struct profile *out = m->out;
-    struct mapping_key key = mapping_key(&taken), other;
-    struct map_cursor c =
-        map_find(&m->mappings,
-                 map_mix(map_mix(map_mix(0, key.size), key.offset), key.name));
-
-    while (map_next(&m->mappings, &c)) {
-        other = mapping_key(&out->mappings.v[c.record]);
-        if (other.size == key.size && other.offset == key.offset &&
-            other.name == key.name)
-            return c.record;
+    for (; i + 2 <= n; i += 2) {
+        memcpy(&pair, frames + i, sizeof(pair));
+        h = map_mix(h, pair);
     }
-    map_add(&m->mappings, &c, (uint32_t)out->mappings.n);
-    *vec_push(out->arena, &out->mappings) = taken;
-    return (uint32_t)(out->mappings.n - 1);
+    return i < n ? map_mix(h, frames[i]) : h;
 }
 
-static uint32_t take_mapping(struct merger *m, uint32_t index)
+static void write_frames(struct merger *m, struct written *w, size_t sample)
 {
-    struct mapping taken;
+    const struct profile *src = m->records.src;
+    const uint32_t *location_to = m->records.location_to;
+    uint32_t *to = m->out->stack + w->frame;
 
-    if (index == NO_INDEX)
-        return NO_INDEX;
-    if (m->mapping_to[index] == NO_INDEX) {
-        taken = m->src->mappings.v[index];
-        taken.id = m->out->mappings.n + 1;
-        taken.file = take_string(m, taken.file);
-        taken.build_id = take_string(m, taken.build_id);
-        m->mapping_to[index] = find_mapping(m, taken);
-    }
-    return m->mapping_to[index];
-}
-
-static uint32_t find_function(struct merger *m, struct function taken)
-{
-    struct profile *out = m->out;
-    uint64_t h = map_mix(map_mix(0, (uint64_t)taken.start_line),
-                         (uint64_t)taken.name << 32 | taken.filename);
-    struct map_cursor c =
-        map_find(&m->functions, map_mix(h, taken.system_name));
-
-    while (map_next(&m->functions, &c)) {
-        const struct function *f = &out->functions.v[c.record];
-
-        if (f->name == taken.name && f->filename == taken.filename &&
-            f->system_name == taken.system_name &&
-            f->start_line == taken.start_line)
-            return c.record;
-    }
-    map_add(&m->functions, &c, (uint32_t)out->functions.n);
-    *vec_push(out->arena, &out->functions) = taken;
-    return (uint32_t)(out->functions.n - 1);
-}
-
-static uint32_t take_function(struct merger *m, uint32_t index)
-{
-    struct function taken;
-
-    if (index == NO_INDEX)
-        return NO_INDEX;
-    if (m->function_to[index] == NO_INDEX) {
-        taken = m->src->functions.v[index];
-        taken.id = m->out->functions.n + 1;
-        taken.name = take_string(m, taken.name);
-        taken.system_name = take_string(m, taken.system_name);
-        taken.filename = take_string(m, taken.filename);
-        m->function_to[index] = find_function(m, taken);
-    }
-    return m->function_to[index];
-}
-
-/*
- * Of the columns only that of the outermost line counts (google/pprof's
- * rule), so that locations which differ in others become the first of them.
- */
-static uint64_t hash_location(const struct profile *p, const struct location *l)
-{
-    uint64_t h = map_mix(map_mix(l->is_folded, l->address), l->mapping);
-    int64_t column = 0;
-
-    for (size_t i = 0; i < l->n_lines; i++) {
-        const struct line *line = &p->lines.v[l->line_start + i];
-
-        h = map_mix(h, line->function);
-        h = map_mix(h, (uint64_t)line->line);
-        column = line->column;
-    }
-    return map_mix(h, (uint64_t)column);
-}
-
-static bool same_location(const struct profile *p, const struct location *a,
-                          const struct location *b)
-{
-    size_t n = a->n_lines;
-
-    if (a->address != b->address || a->mapping != b->mapping ||
-        a->is_folded != b->is_folded || a->n_lines != b->n_lines)
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        const struct line *x = &p->lines.v[a->line_start + i];
-        const struct line *y = &p->lines.v[b->line_start + i];
-
-        if (x->function != y->function || x->line != y->line ||
-            (i == n - 1 && x->column != y->column))
-            return false;
-    }
-    return true;
-}
-
-/* The lines of the location are the last of the table; they go if an equal
- * location is there. */
-static uint32_t find_location(struct merger *m, struct location taken)
-{
-    struct profile *out = m->out;
-    struct map_cursor c = map_find(&m->locations, hash_location(out, &taken));
-
-    while (map_next(&m->locations, &c)) {
-        if (same_location(out, &out->locations.v[c.record], &taken)) {
-            out->lines.n = taken.line_start;
-            return c.record;
-        }
-    }
-    map_add(&m->locations, &c, (uint32_t)out->locations.n);
-    *vec_push(out->arena, &out->locations) = taken;
-    return (uint32_t)(out->locations.n - 1);
-}
-
-static uint32_t take_location(struct merger *m, uint32_t index)
-{
-    const struct profile *src = m->src;
-    struct profile *out = m->out;
-    struct location taken = src->locations.v[index];
-    size_t first_line = taken.line_start;
-
-    if (taken.mapping != NO_INDEX) {
-        uint64_t start = src->mappings.v[taken.mapping].start;
-
-        taken.mapping = take_mapping(m, taken.mapping);
-        taken.address += out->mappings.v[taken.mapping].start - start;
-    }
-    taken.id = out->locations.n + 1;
-    taken.line_start = (uint32_t)out->lines.n;
-    for (size_t i = 0; i < taken.n_lines; i++) {
-        struct line line = src->lines.v[first_line + i];
-
-        line.function = take_function(m, line.function);
-        *vec_push(out->arena, &out->lines) = line;
-    }
-    return m->location_to[index] = find_location(m, taken);
-}
-
-/* Writes the frames behind the last sample's; their hash. */
-static uint64_t write_frames(struct merger *m, size_t sample)
-{
-    const struct profile *src = m->src;
-    size_t end = src->loc_start[sample + 1];
-    uint64_t h = profile_depth(src, sample);
-
-    for (size_t i = src->loc_start[sample]; i < end; i++) {
-        uint32_t location = m->location_to[src->stack[i]];
+    for (size_t i = src->loc_start[sample]; i < src->loc_start[sample + 1];
+         i++) {
+        uint32_t location = location_to[src->stack[i]];
 
         if (location == NO_INDEX)
-            location = take_location(m, src->stack[i]);
-        m->out->stack[m->frames++] = location;
-        h = map_mix(h, location);
+            location = merge_location(&m->records, src->stack[i]);
+        *to++ = location;
     }
-    return h;
+    w->frame_end = (size_t)(to - m->out->stack);
+    w->hash = hash_frames(m->out->stack + w->frame, w->frame_end - w->frame);
 }
 
-static uint64_t write_labels(struct merger *m, size_t sample, uint64_t h)
+static void write_labels(struct merger *m, struct written *w, size_t sample)
 {
-    const struct profile *src = m->src;
+    const struct profile *src = m->records.src;
     size_t end = src->label_start[sample + 1];
 
+    w->label_end = w->label;
     for (size_t i = src->label_start[sample]; i < end; i++) {
         struct label label = src->labels[i];
 
-        label.key = take_string(m, label.key);
-        label.str = take_string(m, label.str);
-        m->out->labels[m->labels++] = label;
-        h = map_mix(h, (uint64_t)label.key << 32 | label.str);
-        h = map_mix(h, (uint64_t)label.num + label.kind);
+        label.key = merge_string(&m->records, label.key);
+        label.str = merge_string(&m->records, label.str);
+        m->out->labels[w->label_end++] = label;
+        w->hash = map_mix(w->hash, (uint64_t)label.key << 32 | label.str);
+        w->hash = map_mix(w->hash, (uint64_t)label.num + label.kind);
     }
-    return h;
+}
+
+/* Writes a sample of the source behind those of the batch. */
+static void write_sample(struct merger *m, size_t sample, const int64_t *values)
+{
+    struct profile *out = m->out;
+    struct written *w = &m->batch[m->n_batch];
+
+    w->values = values;
+    w->frame = m->n_batch ? w[-1].frame_end : out->loc_start[out->n_samples];
+    w->label = m->n_batch ? w[-1].label_end : out->label_start[out->n_samples];
+    write_frames(m, w, sample);
+    write_labels(m, w, sample);
+    map_prefetch(&m->samples, w->hash);
+    m->n_batch++;
 }
 
 static bool same_labels(const struct label *a, const struct label *b, size_t n)
@@ -256,21 +107,18 @@ static bool same_labels(const struct label *a, const struct label *b, size_t n)
     return true;
 }
 
-/* Is sample i of the result what has been written behind the last one? */
-static bool same_as_written(const struct merger *m, size_t i)
+/* Is it sample i of the result? */
+static bool is_sample(const struct profile *out, const struct written *w,
+                      size_t i)
 {
-    const struct profile *out = m->out;
-    size_t n = out->n_samples;
-    size_t frames = m->frames - out->loc_start[n];
-    size_t labels = m->labels - out->label_start[n];
+    size_t frames = w->frame_end - w->frame, labels = w->label_end - w->label;
 
     return profile_depth(out, i) == frames &&
            out->label_start[i + 1] - out->label_start[i] == labels &&
-           memcmp(out->stack + out->loc_start[i],
-                  out->stack + out->loc_start[n],
+           memcmp(out->stack + out->loc_start[i], out->stack + w->frame,
                   frames * sizeof(*out->stack)) == 0 &&
            same_labels(out->labels + out->label_start[i],
-                       out->labels + out->label_start[n], labels);
+                       out->labels + w->label, labels);
 }
 
 static void add_values(struct merger *m, size_t sample, const int64_t *values)
@@ -284,26 +132,44 @@ static void add_values(struct merger *m, size_t sample, const int64_t *values)
     m->any_zero |= any == 0;
 }
 
-static void end_sample(struct merger *m, uint64_t hash, const int64_t *values)
+/* Makes it the result's last sample; if samples before it were found, there
+ * is a gap to close. */
+static void append(struct profile *out, const struct written *w)
+{
+    size_t n = out->n_samples++, types = out->types.n;
+    size_t frames = w->frame_end - w->frame, labels = w->label_end - w->label;
+    uint32_t *stack = out->stack + out->loc_start[n];
+    struct label *label = out->labels + out->label_start[n];
+
+    if (stack != out->stack + w->frame)
+        memmove(stack, out->stack + w->frame, frames * sizeof(*stack));
+    if (label != out->labels + w->label)
+        memmove(label, out->labels + w->label, labels * sizeof(*label));
+    memcpy(out->values + n * types, w->values, types * sizeof(*w->values));
+    out->loc_start[n + 1] = out->loc_start[n] + frames;
+    out->label_start[n + 1] = out->label_start[n] + labels;
+}
+
+static void find_or_append(struct merger *m, const struct written *w)
 {
     struct profile *out = m->out;
-    struct map_cursor c = map_find(&m->samples, hash);
-    size_t n = out->n_samples;
+    struct map_cursor c = map_find(&m->samples, w->hash);
 
     while (map_next(&m->samples, &c)) {
-        if (same_as_written(m, c.record)) {
-            m->frames = out->loc_start[n];
-            m->labels = out->label_start[n];
-            add_values(m, c.record, values);
+        if (is_sample(out, w, c.record)) {
+            add_values(m, c.record, w->values);
             return;
         }
     }
-    map_add(&m->samples, &c, (uint32_t)n);
-    memcpy(out->values + n * out->types.n, values,
-           out->types.n * sizeof(*values));
-    out->n_samples = ++n;
-    out->loc_start[n] = m->frames;
-    out->label_start[n] = m->labels;
+    map_add(&m->samples, &c, (uint32_t)out->n_samples);
+    append(out, w);
+}
+
+static void end_batch(struct merger *m)
+{
+    for (size_t i = 0; i < m->n_batch; i++)
+        find_or_append(m, &m->batch[i]);
+    m->n_batch = 0;
 }
 
 static bool is_zero(const int64_t *values, size_t n)
@@ -315,20 +181,20 @@ static bool is_zero(const int64_t *values, size_t n)
     return any == 0;
 }
 
-static void add_samples(struct merger *m)
+static void add_samples(struct merger *m, const struct profile *src)
 {
     size_t types = m->out->types.n;
 
-    for (size_t i = 0; types && i < m->src->n_samples; i++) {
-        const int64_t *values = m->src->values + i * types;
-        uint64_t hash;
+    for (size_t i = 0; types && i < src->n_samples; i++) {
+        const int64_t *values = src->values + i * types;
 
         if (is_zero(values, types))
             continue;
-        hash = write_frames(m, i);
-        hash = write_labels(m, i, hash);
-        end_sample(m, hash, values);
+        write_sample(m, i, values);
+        if (m->n_batch == BATCH)
+            end_batch(m);
     }
+    end_batch(m);
 }
 
 static void add_comment(struct merger *m, string_id id)
@@ -343,9 +209,8 @@ static void add_comment(struct merger *m, string_id id)
     *vec_push(out->arena, &out->comments) = id;
 }
 
-static void add_header(struct merger *m)
+static void add_header(struct merger *m, const struct profile *src)
 {
-    const struct profile *src = m->src;
     struct profile *out = m->out;
 
     if (out->time_ns == 0 || src->time_ns < out->time_ns)
@@ -354,47 +219,41 @@ static void add_header(struct merger *m)
     if (out->period == 0 || out->period < src->period)
         out->period = src->period;
     if (out->default_type == 0)
-        out->default_type = take_string(m, src->default_type);
+        out->default_type = merge_string(&m->records, src->default_type);
     if (out->doc_url == 0)
-        out->doc_url = take_string(m, src->doc_url);
+        out->doc_url = merge_string(&m->records, src->doc_url);
     for (size_t i = 0; i < src->comments.n; i++)
-        add_comment(m, take_string(m, src->comments.v[i]));
+        add_comment(m, merge_string(&m->records, src->comments.v[i]));
 }
 
 /* What comes from the first profile alone. */
-static void take_first_header(struct merger *m)
+static void take_first_header(struct merger *m, const struct profile *src)
 {
-    const struct profile *src = m->src;
+    struct merge_records *r = &m->records;
     struct profile *out = m->out;
 
     for (size_t i = 0; i < src->types.n; i++)
         *vec_push(out->arena, &out->types) = (struct value_type){
-            take_string(m, src->types.v[i].type),
-            take_string(m, src->types.v[i].unit),
+            merge_string(r, src->types.v[i].type),
+            merge_string(r, src->types.v[i].unit),
         };
-    out->period_type.type = take_string(m, src->period_type.type);
-    out->period_type.unit = take_string(m, src->period_type.unit);
-    out->drop_frames = take_string(m, src->drop_frames);
-    out->keep_frames = take_string(m, src->keep_frames);
+    out->period_type.type = merge_string(r, src->period_type.type);
+    out->period_type.unit = merge_string(r, src->period_type.unit);
+    out->drop_frames = merge_string(r, src->drop_frames);
+    out->keep_frames = merge_string(r, src->keep_frames);
 }
 
 static void add_profile(struct merger *m, const struct profile *src)
 {
-    struct arena *tables = arena_new();
-    bool first = !m->src;
+    bool first = !m->records.src;
 
-    m->src = src;
-    m->string_to = indices_new(tables, src->strings.n);
-    m->mapping_to = indices_new(tables, src->mappings.n);
-    m->function_to = indices_new(tables, src->functions.n);
-    m->location_to = indices_new(tables, src->locations.n);
+    merge_records_source(&m->records, src);
     if (first)
-        take_first_header(m);
-    add_header(m);
+        take_first_header(m, src);
+    add_header(m, src);
     if (m->out->mappings.n == 0 && src->mappings.n > 0)
-        take_mapping(m, 0);
-    add_samples(m);
-    arena_free(tables);
+        merge_mapping(&m->records, 0);
+    add_samples(m, src);
 }
 
 /* How much the sources hold together. */
@@ -418,9 +277,8 @@ static struct sizes sum_sizes(struct profile *const *sources, size_t n)
     return sum;
 }
 
-static void make_room(struct merger *m, struct sizes sizes, size_t types)
+static void make_room(struct profile *out, struct sizes sizes, size_t types)
 {
-    struct profile *out = m->out;
     struct arena *a = out->arena;
 
     out->stack = arena_new_array(a, uint32_t, sizes.frames);
@@ -455,14 +313,13 @@ struct profile *profile_merge(struct profile *const *sources, size_t n,
         return NULL;
     m.out = profile_new();
     m.scratch = arena_new();
+    merge_records_init(&m.records, m.out, sources[0]);
     map_init(&m.comments, m.scratch, 0);
-    map_init(&m.mappings, m.scratch, 0);
-    map_init(&m.functions, m.scratch, sources[0]->functions.n);
-    map_init(&m.locations, m.scratch, sources[0]->locations.n);
     map_init(&m.samples, m.scratch, sources[0]->n_samples);
-    make_room(&m, sizes, sources[0]->types.n);
+    make_room(m.out, sizes, sources[0]->types.n);
     for (size_t i = 0; i < n; i++)
         add_profile(&m, sources[i]);
+    merge_records_release(&m.records);
     arena_free(m.scratch);
     if (m.any_zero)
         profile_compact(m.out);
