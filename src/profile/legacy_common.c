@@ -1,7 +1,5 @@
 #include "profile/legacy_common.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/goparse.h"
@@ -24,16 +22,6 @@ void legacy_init(struct legacy *l, const struct profile_limits *limits,
 void legacy_release(struct legacy *l)
 {
     arena_free(l->scratch);
-}
-
-enum legacy_result legacy_fail(struct legacy *l, const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(l->err->text, sizeof(l->err->text), fmt, ap);
-    va_end(ap);
-    return LEGACY_FAILED;
 }
 
 bool legacy_intern(struct legacy *l, struct str s, string_id *out)
@@ -139,20 +127,19 @@ void legacy_label_bytes(struct legacy *l, int64_t bytes)
 bool legacy_frames(struct legacy *l, struct str text, enum legacy_frames kind,
                    struct str line)
 {
-    struct str hex;
+    struct scan_address a;
 
-    while (scan_next_address(&text, &hex)) {
+    while (scan_next_address(&text, &a)) {
         bool adjust = kind == RETURN_ADDRESSES ||
                       (kind == LEAF_FIRST && l->open_frames > 0);
-        uint64_t address;
 
-        if (!str_to_u64(str_skip(hex, 2), 16, &address))
+        if (!a.fits)
             return error_set(l->err,
                              "malformed sample: %" STR_FMT
                              ": failed to parse as hex 64-bit number: "
                              "%" STR_FMT,
-                             STR_ARG(line), STR_ARG(hex));
-        if (!legacy_frame(l, address - adjust))
+                             STR_ARG(line), STR_ARG(a.text));
+        if (!legacy_frame(l, a.value - adjust))
             return false;
     }
     return true;

@@ -38,10 +38,6 @@ void legacy_init(struct legacy *l, const struct profile_limits *limits,
                  struct error *err);
 void legacy_release(struct legacy *l); /* all but the profile */
 
-/* Sets the error; LEGACY_FAILED. */
-enum legacy_result legacy_fail(struct legacy *l, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
 /* The functions below that return bool have set the error when false. */
 
 bool legacy_intern(struct legacy *l, struct str s, string_id *out);

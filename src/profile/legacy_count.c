@@ -36,22 +36,22 @@ static bool match_sample(struct str line, struct str *count, struct str *stack)
     return true;
 }
 
-static enum legacy_result read_sample(struct legacy *l, struct str line)
+static bool read_sample(struct legacy *l, struct str line)
 {
-    struct str count, stack, hex;
-    uint64_t address;
+    struct str count, stack;
+    struct scan_address a;
     int64_t value;
 
     if (!match_sample(line, &count, &stack) ||
         goparse_int(count, 0, 64, &value) != GOPARSE_OK)
-        return legacy_fail(l, "malformed profile format");
-    while (scan_next_address(&stack, &hex)) {
-        if (!str_to_u64(str_skip(hex, 2), 16, &address))
-            return legacy_fail(l, "malformed profile format");
-        if (!legacy_frame(l, address - 1))
-            return LEGACY_FAILED;
+        return error_set(l->err, "malformed profile format");
+    while (scan_next_address(&stack, &a)) {
+        if (!a.fits)
+            return error_set(l->err, "malformed profile format");
+        if (!legacy_frame(l, a.value - 1))
+            return false;
     }
-    return legacy_end_sample(l, &value) ? LEGACY_OK : LEGACY_FAILED;
+    return legacy_end_sample(l, &value);
 }
 
 enum legacy_result legacy_parse_count(struct legacy *l, struct str bytes)
@@ -68,15 +68,12 @@ enum legacy_result legacy_parse_count(struct legacy *l, struct str bytes)
     legacy_set_period(l, name, STR("count"), 1);
     legacy_add_type(l, name, STR("count"));
     while (line_scanner_next(&lines)) {
-        enum legacy_result result;
-
         if (scan_is_blank_or_comment(lines.line))
             continue;
         if (str_has_prefix(lines.line, STR("---")))
             break;
-        result = read_sample(l, lines.line);
-        if (result != LEGACY_OK)
-            return result;
+        if (!read_sample(l, lines.line))
+            return LEGACY_FAILED;
     }
     if (!line_scanner_ok(&lines, l->err))
         return LEGACY_FAILED;

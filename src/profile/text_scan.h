@@ -121,7 +121,13 @@ static inline bool scan_hex(struct str *s, struct str *out)
  * The next "0x" with lower case hexadecimal digits anywhere in *s; *s goes
  * on behind it.  False when there is none.
  */
-bool scan_next_address(struct str *s, struct str *out);
+struct scan_address {
+    struct str text; /* with the 0x */
+    uint64_t value;
+    bool fits; /* 64 bits are enough */
+};
+
+bool scan_next_address(struct str *s, struct scan_address *out);
 
 /* The blanks, x and lower case digits at the front: an address list. */
 struct str scan_address_list(struct str *s);

@@ -320,50 +320,37 @@ TEST(count_lines_that_are_no_sample_are_refused)
     buf_release(&b);
 }
 
-#define THREAD(id) "--- Thread 7f" id " (name: a b/" id ") stack: ---\n"
-#define THREADS    "thread/count\nperiod 1 thread/count\n"
+#define THREAD  "--- Thread 7f01 (name: a b/12) stack: ---\n"
+#define THREADS "thread/count\nperiod 1 thread/count\n"
 
 TEST(threads_are_counted_and_their_leaves_not_moved)
 {
-    EXPECT_DUMP(
-        STR("\n--- threadz 1 ---\n\nsome words\n" THREAD(
-            "1") "  PC: 0x10 0x21: f(0x31)\n 0x41\n" THREAD("2") " [same as "
-                                                                 "previous "
-                                                                 "thread] "
-                                                                 "0x5\n" THREAD("3") "\n" THREAD(
-                                                                     "4") " 0x6"
-                                                                          "0 "
-                                                                          "0x60"
-                                                                          " 0x7"
-                                                                          "0\n"
-                                                                          "--- "
-                                                                          "Memo"
-                                                                          "ry "
-                                                                          "map:"
-                                                                          " ---"
-                                                                          "\n10"
-                                                                          "-80 "
-                                                                          "x "
-                                                                          "/x"
-                                                                          "\n"),
-        THREADS "3: 0x10@1 0x20@1 0x30@1 0x40@1\n"
-                "1: 0x60@1 0x6f@1\n"
-                "1: 10-80+0 /x\n");
+    static const char dump[] =
+        "\n--- threadz 1 ---\n\nsome words\n" THREAD
+        "  PC: 0x10 0x21: f(0x31)\n"
+        " 0x41\n" THREAD " [same as previous thread] 0x5\n" THREAD "\n" THREAD
+        " 0x60 0x60 0x70\n"
+        "--- Memory map: ---\n"
+        "10-80 x /x\n";
+
+    EXPECT_DUMP(str_from(dump), THREADS "3: 0x10@1 0x20@1 0x30@1 0x40@1\n"
+                                        "1: 0x60@1 0x6f@1\n"
+                                        "1: 10-80+0 /x\n");
 }
 
 TEST(threads_need_no_dump_header_and_may_have_no_stacks)
 {
-    EXPECT_DUMP(STR(THREAD("1") "0x10\n---- no stack trace for 1\nwhatever\n"),
+    EXPECT_DUMP(STR(THREAD "0x10\n---- no stack trace for 1\nwhatever\n"),
                 THREADS "1: 0x10@1\n" FAKE);
     EXPECT_DUMP(STR("--- threadz 1 ---\nMAPPED_LIBRARIES:\n"), THREADS);
     /* A repetition of nothing. */
-    EXPECT_DUMP(STR(THREAD("1") "---- no stack trace for 1"), THREADS);
+    EXPECT_DUMP(STR(THREAD "---- no stack trace for 1"), THREADS);
 }
 
 TEST(threads_that_are_cut_off_are_declined)
 {
-    EXPECT_DUMP(STR(THREAD("1") "0x10\n"), NOT_MINE);
-    EXPECT_DUMP(STR(THREAD("1") "0x10\n--- other\n"), NOT_MINE);
+    EXPECT_DUMP(STR(THREAD "0x10\n"), NOT_MINE);
+    EXPECT_DUMP(STR(THREAD "0x10\n--- other\n"), NOT_MINE);
     EXPECT_DUMP(STR("--- threadz 1 ---\n"), NOT_MINE);
     EXPECT_DUMP(STR("--- threadz x ---\n"), NOT_MINE);
     EXPECT_DUMP(STR("--- Thread 7g (name: a/1) stack: ---\n"), NOT_MINE);
@@ -373,7 +360,7 @@ TEST(threads_that_are_cut_off_are_declined)
 
 TEST(threads_with_impossible_addresses_are_named)
 {
-    EXPECT_DUMP(STR(THREAD("1") "  at 0x1ffffffffffffffff \n"),
+    EXPECT_DUMP(STR(THREAD "  at 0x1ffffffffffffffff \n"),
                 "error: malformed sample: at 0x1ffffffffffffffff: failed to "
                 "parse as hex 64-bit number: 0x1ffffffffffffffff");
 }
@@ -462,8 +449,8 @@ TEST(lines_of_64_kib_are_too_long)
         "--- mutex:\n",
         "--- mutex:\nms since reset = 1\n",
         HEAP("heap") "MAPPED_LIBRARIES:\n",
-        THREAD("1"),
-        "--- threadz 1 ---\n" THREAD("1"),
+        THREAD,
+        "--- threadz 1 ---\n" THREAD,
     };
     struct buf b = BUF_INIT(BUF_NO_LIMIT);
 
