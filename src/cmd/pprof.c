@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "cmd/pprof/help.h"
 #include "cmd/pprof/options.h"
 #include "cmd/pprof/output.h"
@@ -31,9 +32,20 @@ static int fail(const struct error *err)
 
 static int run(const struct options *o)
 {
+    struct buf index = BUF_INIT(BUF_NO_LIMIT);
     struct error err;
-    struct profile *p = source_load(o, &err);
+    struct profile *p;
 
+    if (source_list_index(o, &index, &err)) {
+        bool written =
+            file_write_fd(STDOUT_FILENO, "/dev/stdout", buf_str(&index), &err);
+
+        buf_release(&index);
+        return written ? EXIT_OK : fail(&err);
+    }
+    if (err.text[0])
+        return fail(&err);
+    p = source_load(o, &err);
     if (!p)
         return fail(&err);
     if (!o->command) {

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "fetch/http.h"
+#include "fetch/index.h"
 #include "profile/profile.h"
 #include "profile/read.h"
 
@@ -22,6 +23,10 @@ struct fetch_options {
      * …"), without LF.  May be called from several threads at a time. */
     void (*say)(void *arg, const char *words);
     void *say_arg;
+
+    /* Called about once a second while a server measures, with the seconds
+     * that are left; NULL if nobody watches.  Any thread may call it. */
+    void (*progress)(void *arg, int seconds_left);
 };
 
 struct fetched {
@@ -29,6 +34,13 @@ struct fetched {
     struct error error;      /* why */
     struct str url; /* where it came from, if not a file: from the arena */
 };
+
+/*
+ * The page of profiles that a URL ending in /debug/pprof/ names.  False with
+ * err.text "" when the source is no such URL.
+ */
+bool fetch_index(struct str source, const struct fetch_options *options,
+                 struct arena *a, struct index_entries *out, struct error *err);
 
 /*
  * Fetches n sources at the same time; out[i] belongs to sources[i].  What

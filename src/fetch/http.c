@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "fetch/curl.h"
 #include "fetch/target.h"
+#include "fetch/tls.h"
 #include "fetch/tunnel.h"
 
 /* One exchange under way. */
@@ -105,26 +106,33 @@ static bool set_connection(struct exchange *x, struct error *err)
                        err);
 }
 
-static void set_tls(struct exchange *x)
+static bool set_tls(struct exchange *x, bool post, struct error *err)
 {
     const struct http_options *o = x->options;
+    struct tls_files files = {o->tls_cert, o->tls_key};
+    struct str note;
     CURL *c = x->curl;
+
+    if (!tls_complete(x->arena, &files, &note, err))
+        return false;
+    if (note.n && o->note && !post) /* once, at the profile itself */
+        o->note(o->note_arg, arena_cstr(x->arena, note));
 
     x->api->easy_setopt(c, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     if (x->target.insecure) {
         x->api->easy_setopt(c, CURLOPT_SSL_VERIFYPEER, 0L);
         x->api->easy_setopt(c, CURLOPT_SSL_VERIFYHOST, 0L);
     }
-    if (o->tls_cert.n) {
+    if (files.cert.n) {
         x->api->easy_setopt(c, CURLOPT_SSLCERT,
-                            arena_cstr(x->arena, o->tls_cert));
-        x->api->easy_setopt(c, CURLOPT_SSLKEY,
-                            arena_cstr(x->arena, o->tls_key));
+                            arena_cstr(x->arena, files.cert));
+        x->api->easy_setopt(c, CURLOPT_SSLKEY, arena_cstr(x->arena, files.key));
     }
     if (o->tls_ca.n) {
         x->api->easy_setopt(c, CURLOPT_CAINFO, arena_cstr(x->arena, o->tls_ca));
         x->api->easy_setopt(c, CURLOPT_CAPATH, NULL);
     }
+    return true;
 }
 
 static bool set_headers(struct exchange *x, struct error *err)
@@ -209,7 +217,8 @@ static bool connect_words(struct exchange *x, CURLcode rc, struct error *err)
     if (rc == CURLE_COULDNT_CONNECT && os_error) {
         const char *words = strerror_r((int)os_error, reason, sizeof(reason));
 
-        return error_set(err, "dial %s: connect: %c%s",
+        return error_set(err, "dial %s %s: connect: %c%s",
+                         x->target.unix_socket ? "unix" : "tcp",
                          x->target.unix_socket ? x->target.unix_socket
                                                : x->target.host,
                          words[0] | 0x20, words + 1);
@@ -310,8 +319,7 @@ bool http_exchange(struct str url, bool post, struct str body,
     if (ok && !(x.curl = x.api->easy_init()))
         ok = error_set(err, "cannot set up libcurl");
     ok = ok && http_target_parse(x.arena, url, &x.target, err);
-    if (ok)
-        set_tls(&x);
+    ok = ok && set_tls(&x, post, err);
     if (ok && post)
         set_post(&x, body);
     ok = ok && set_headers(&x, err) && set_connection(&x, err) &&

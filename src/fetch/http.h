@@ -25,6 +25,9 @@ struct http_options {
     size_t n_headers;
     int64_t timeout_ns; /* for the whole exchange; 0 = none */
     size_t max_reply;   /* bytes; 0 = BUF_NO_LIMIT */
+    /* Words for the user ("No -tls_cert given: using …"); may be NULL. */
+    void (*note)(void *arg, const char *words);
+    void *note_arg;
     /* Called about twice a second while waiting; may be NULL.  false ends
      * the exchange with an error. */
     bool (*tick)(void *arg);

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "fetch/index.h"
+#include "fetch/source_url.h"
 #include "fetch/target.h"
 #include "fetch/tls.h"
 #include "fetch/url.h"
@@ -161,6 +163,63 @@ TEST(half_a_certificate_pair_is_completed)
          *name; name++)
         unlink(arena_printf(a, "%s/%s", dir, *name));
     rmdir(dir);
+    arena_free(a);
+}
+
+static struct source_url source(struct arena *a, const char *text, int seconds,
+                                int timeout)
+{
+    struct source_url u = {0};
+
+    EXPECT(source_url_parse(a, str_from(text), seconds, timeout, &u));
+    return u;
+}
+
+TEST(sources_become_urls_with_their_waiting_times)
+{
+    struct arena *a = arena_new();
+    const int64_t second = 1000000000;
+    struct source_url u;
+
+    u = source(a, "localhost:6060/x", -1, -1);
+    EXPECT_STR(u.url, "http://localhost:6060/x");
+    EXPECT(u.duration_ns == 0 && u.timeout_ns == 65 * second);
+    u = source(a, "127.0.0.1:1/x", 30, -1);
+    EXPECT_STR(u.url, "http://127.0.0.1:1/x?seconds=30");
+    EXPECT(u.duration_ns == 30 * second && u.timeout_ns == 50 * second);
+    u = source(a, "https://h/p?seconds=10&b=1", -1, -1);
+    EXPECT_STR(u.url, "https://h/p?b=1&seconds=10");
+    EXPECT(u.timeout_ns == 20 * second);
+    u = source(a, "https://h/p?seconds=10", -1, 3);
+    EXPECT(u.timeout_ns == 8 * second);
+    u = source(a, "h:6060", -1, -1);
+    EXPECT_STR(u.url, "http://h:6060/debug/pprof/profile");
+    EXPECT(source(a, "h:1/debug/pprof/", -1, -1).is_index);
+    EXPECT(!source(a, "h:1/debug/pprof/heap", -1, -1).is_index);
+    EXPECT(!source_url_parse(a, STR("profile.pb.gz"), -1, -1, &u));
+    EXPECT(!source_url_parse(a, STR("dir/profile"), -1, -1, &u));
+    EXPECT(!source_url_parse(a, STR("file:///x"), -1, -1, &u));
+    arena_free(a);
+}
+
+TEST(an_index_page_lists_its_profiles)
+{
+    struct arena *a = arena_new();
+    struct index_entries e = {0};
+
+    EXPECT(index_parse(
+        a,
+        STR("<title>/debug/pprof/</title><table>"
+            "<tr><td>Count</td><td>Profile</td></tr>"
+            "<tr><td>19</td><td><a href='goroutine?debug=1'>goroutine</a></td>"
+            "</tr><tr><td>0</td><td><a href=\"heap?debug=1\">heap</a></td>"
+            "</tr></table>"),
+        &e));
+    EXPECT(e.list.n == 2);
+    EXPECT_STR(e.list.v[0].name, "goroutine");
+    EXPECT_STR(e.list.v[0].count, "19");
+    EXPECT_STR(e.list.v[1].name, "heap");
+    EXPECT(!index_parse(a, STR("<html>another page</html>"), &e));
     arena_free(a);
 }
 

@@ -1,5 +1,8 @@
 #include "cmd/pprof/source.h"
 
+#include <stdio.h>
+#include <unistd.h>
+
 #include "cmd/pprof/binaries.h"
 #include "cmd/pprof/save.h"
 #include "cmd/pprof/ui.h"
@@ -34,6 +37,16 @@ static void say(void *arg, const char *words)
     ui_say("%s", words);
 }
 
+/* "23 s left", redrawn in place; gone when the time is over. */
+static void show_progress(void *arg, int seconds_left)
+{
+    (void)arg;
+    if (seconds_left > 0)
+        fprintf(stderr, "\r%d s left\033[K", seconds_left);
+    else
+        fputs("\r\033[K", stderr);
+}
+
 static struct fetch_options fetch_options_of(const struct options *o)
 {
     return (struct fetch_options){
@@ -42,10 +55,12 @@ static struct fetch_options fetch_options_of(const struct options *o)
                  .tls_ca = o->tls_ca,
                  .token_file = o->token_file,
                  .headers = o->headers.texts.v,
-                 .n_headers = o->headers.texts.n},
+                 .n_headers = o->headers.texts.n,
+                 .note = say},
         .seconds = o->seconds,
         .timeout = o->timeout,
         .say = say,
+        .progress = ui_columns(STDERR_FILENO) ? show_progress : NULL,
     };
 }
 
@@ -287,4 +302,22 @@ struct profile *source_load(const struct options *o, struct error *err)
         profile_free(l.sources.sum);
     arena_free(l.arena);
     return ok ? l.sources.sum : NULL;
+}
+
+bool source_list_index(const struct options *o, struct buf *out,
+                       struct error *err)
+{
+    struct fetch_options fetch = fetch_options_of(o);
+    struct index_entries entries = {0};
+    struct arena *a = arena_new();
+    bool ok = false;
+
+    err->text[0] = '\0';
+    if (o->n_sources == 1)
+        ok = fetch_index(str_from(o->sources[0]), &fetch, a, &entries, err);
+    for (size_t i = 0; ok && i < entries.list.n; i++)
+        buf_addf(out, "%8.*s  %" STR_FMT "\n", STR_ARG(entries.list.v[i].count),
+                 STR_ARG(entries.list.v[i].name));
+    arena_free(a);
+    return ok;
 }

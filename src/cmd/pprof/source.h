@@ -1,6 +1,7 @@
 #ifndef CMD_PPROF_SOURCE_H
 #define CMD_PPROF_SOURCE_H
 
+#include "base/buf.h"
 #include "cmd/pprof/options.h"
 #include "profile/profile.h"
 
@@ -10,5 +11,13 @@
  * elsewhere.  Says on stderr what happens.  NULL and err if there is none.
  */
 struct profile *source_load(const struct options *o, struct error *err);
+
+/*
+ * When the only source is a URL that ends in /debug/pprof/: a line for each
+ * profile that the server offers, with its count.  False with err.text "" when
+ * it is none.
+ */
+bool source_list_index(const struct options *o, struct buf *out,
+                       struct error *err);
 
 #endif
