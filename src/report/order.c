@@ -112,6 +112,7 @@ static int compare_infos(const struct graph *g, uint32_t a, uint32_t b)
                  STR_ARG(f.file), (long long)f.start_line, (long long)f.line,
                  (long long)f.column);
         buf_add(&text[i], f.object);
+        buf_add_char(&text[i], '}');
     }
     c = str_cmp(buf_str(&text[0]), buf_str(&text[1]));
     buf_release(&text[0]);
