@@ -22,11 +22,12 @@
  *
  * Nothing is ever removed.  Record numbers are below MAP_NONE.
  */
-#define MAP_NONE UINT32_MAX
+#define MAP_NONE  UINT32_MAX
+#define MAP_EMPTY UINT64_MAX /* a free slot */
 
 struct map {
     struct arena *arena;
-    uint64_t *slots; /* upper half: hash, lower half: record; EMPTY if free */
+    uint64_t *slots; /* upper half: hash, lower half: record, or MAP_EMPTY */
     size_t mask;     /* slots - 1; 0 before the first add */
     size_t n;
 };
@@ -40,13 +41,6 @@ struct map_cursor {
 /* Expects about `expected` records; 0 for "don't know". */
 void map_init(struct map *m, struct arena *a, size_t expected);
 
-struct map_cursor map_find(const struct map *m, uint64_t hash);
-bool map_next(const struct map *m, struct map_cursor *c);
-
-/* Asks for the memory that map_find and map_next will look at.  For callers
- * that know many hashes ahead of many searches. */
-void map_prefetch(const struct map *m, uint64_t hash);
-
 /* Adds at the place where map_next said false. */
 void map_add(struct map *m, const struct map_cursor *c, uint32_t record);
 
@@ -55,6 +49,49 @@ static inline uint64_t map_mix(uint64_t h, uint64_t word)
 {
     h = (h ^ word) * 0x9e3779b97f4a7c15u;
     return h ^ h >> 32;
+}
+
+/* The hash bits that choose the slot and that it keeps.  The upper half of a
+ * product hangs on every bit below it.  Merely folding the halves would undo
+ * the last step of map_mix and leave the upper half of its last word without
+ * any say. */
+static inline uint32_t map_fold_(uint64_t hash)
+{
+    return (uint32_t)(map_mix(0, hash) >> 32);
+}
+
+static inline struct map_cursor map_find(const struct map *m, uint64_t hash)
+{
+    uint32_t folded = map_fold_(hash);
+
+    return (struct map_cursor){
+        .record = MAP_NONE,
+        .hash = folded,
+        .slot = folded & m->mask,
+    };
+}
+
+static inline bool map_next(const struct map *m, struct map_cursor *c)
+{
+    if (c->record != MAP_NONE)
+        c->slot = (c->slot + 1) & m->mask;
+    for (;; c->slot = (c->slot + 1) & m->mask) {
+        uint64_t slot = m->slots[c->slot];
+
+        if (slot == MAP_EMPTY)
+            return false;
+        if ((uint32_t)(slot >> 32) == c->hash) {
+            c->record = (uint32_t)slot;
+            return true;
+        }
+    }
+}
+
+/* Asks for the memory that map_find and map_next will look at.  For callers
+ * that know many hashes ahead of many searches. */
+static inline void map_prefetch(const struct map *m, uint64_t hash)
+{
+    __builtin_prefetch(&m->slots[map_fold_(hash) & m->mask], 1);
 }
 
 #endif

@@ -8,35 +8,76 @@ void edges_init(struct edges *e, struct arena *a)
     map_init(&e->index, a, 0);
 }
 
-static struct edge *find_or_add(struct edges *e, struct call call)
+struct call *edges_calls(struct edges *e, size_t room)
 {
-    uint64_t hash = map_mix(0, (uint64_t)call.src << 32 | call.dst);
+    vec_reserve(e->arena, &e->calls, room + 1);
+    vec_reserve(e->arena, &e->hashes, room + 1);
+    vec_reserve(e->arena, &e->found, room + 1);
+    return e->calls.v;
+}
+
+static bool is_edge(const struct edge *e, const struct call *c)
+{
+    return e->src == c->src && e->dst == c->dst;
+}
+
+static struct edge *find_or_add(struct edges *e, const struct call *call,
+                                uint64_t hash)
+{
     struct map_cursor c = map_find(&e->index, hash);
     struct edge *edge;
 
-    while (map_next(&e->index, &c)) {
-        edge = &e->all.v[c.record];
-        if (edge->src == call.src && edge->dst == call.dst)
-            return edge;
-    }
+    while (map_next(&e->index, &c))
+        if (is_edge(&e->all.v[c.record], call))
+            return &e->all.v[c.record];
     map_add(&e->index, &c, (uint32_t)e->all.n);
     edge = vec_push(e->arena, &e->all);
-    *edge = (struct edge){.src = call.src, .dst = call.dst, .inlined = true};
+    *edge = (struct edge){.src = call->src, .dst = call->dst, .inlined = true};
     return edge;
 }
 
-void edges_add(struct edges *e, struct call call, uint32_t sample,
-               int64_t weight, int64_t weight_div)
+/*
+ * Edges lie all over memory.  Fetching them for a whole sample at once, the
+ * slots of the index first, then the edges, waits for memory twice a sample
+ * and not twice a call.
+ */
+static void prefetch(struct edges *e, size_t n)
 {
-    struct edge *edge = find_or_add(e, call);
+    for (size_t i = 0; i < n; i++) {
+        const struct call *c = &e->calls.v[i];
 
-    if (edge->last_sample == sample + 1)
-        return;
-    edge->last_sample = sample + 1;
-    edge->weight = i64_add(edge->weight, weight);
-    edge->weight_div = i64_add(edge->weight_div, weight_div);
-    edge->residual |= call.residual;
-    edge->inlined &= call.inlined;
+        e->hashes.v[i] = map_mix(0, (uint64_t)c->src << 32 | c->dst);
+        map_prefetch(&e->index, e->hashes.v[i]);
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct map_cursor c = map_find(&e->index, e->hashes.v[i]);
+
+        e->found.v[i] = map_next(&e->index, &c) ? c.record : MAP_NONE;
+        if (e->found.v[i] != MAP_NONE)
+            __builtin_prefetch(&e->all.v[e->found.v[i]], 1);
+    }
+}
+
+void edges_add(struct edges *e, size_t n, const struct edge_weight *w)
+{
+    prefetch(e, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct call *c = &e->calls.v[i];
+        uint32_t found = e->found.v[i];
+        struct edge *edge;
+
+        if (found != MAP_NONE && is_edge(&e->all.v[found], c))
+            edge = &e->all.v[found];
+        else
+            edge = find_or_add(e, c, e->hashes.v[i]);
+        if (edge->last_sample == w->sample + 1)
+            continue;
+        edge->last_sample = w->sample + 1;
+        edge->weight = i64_add(edge->weight, w->weight);
+        edge->weight_div = i64_add(edge->weight_div, w->weight_div);
+        edge->residual |= c->residual;
+        edge->inlined &= c->inlined;
+    }
 }
 
 /* Turns counts[n] into the starts of n's elements. */

@@ -27,6 +27,9 @@ struct edges {
     struct arena *arena;
     VEC(struct edge) all;
     struct map index;
+    VEC(struct call) calls; /* of the sample that is being added */
+    VEC(uint64_t) hashes;   /* of the calls */
+    VEC(uint32_t) found;    /* an edge that may be the call's */
     /* The edges of node n are in[in_start[n] .. in_start[n+1]), by source;
      * and out[…], by destination.  Removed ones are among them. */
     uint32_t *in, *out;
@@ -40,9 +43,19 @@ struct call {
     bool inlined, residual;
 };
 
-/* Adds a sample's weight to an edge, once for each sample. */
-void edges_add(struct edges *e, struct call call, uint32_t sample,
-               int64_t weight, int64_t weight_div);
+/*
+ * Adds the calls of a sample: write up to `room` calls to the array that
+ * edges_calls gives, then add the first n of them.  Each edge gets the
+ * weight once, however often the sample calls.  The order of calls matters:
+ * the first of equal ones tells whether it was inlined.
+ */
+struct edge_weight {
+    uint32_t sample;
+    int64_t weight, weight_div;
+};
+
+struct call *edges_calls(struct edges *e, size_t room);
+void edges_add(struct edges *e, size_t n, const struct edge_weight *w);
 
 /* Makes in and out for nodes 0 .. n_nodes. */
 void edges_link(struct edges *e, size_t n_nodes);

@@ -6,6 +6,8 @@
 #include "report/graph.h"
 
 #include "base/i64.h"
+#include "report/call_tree.h"
+#include "report/walk.h"
 
 /* What a node's cost needs in the hot loop, close together. */
 struct cost {
@@ -66,93 +68,6 @@ static void count_graph(struct graph *g)
     arena_release(g->arena, costs, n * sizeof(*costs));
 }
 
-/* One sample's way through the graph. */
-struct step {
-    uint32_t node;
-    bool inlined, residual;
-};
-
-struct walk {
-    VEC(struct step) steps;
-    bool leaf_removed; /* frames that are not shown follow the last step */
-};
-
-static void walk_sample(struct graph *g, struct walk *w, size_t sample)
-{
-    const struct profile *p = g->report->profile;
-    bool residual = false;
-
-    w->steps.n = 0;
-    for (size_t i = p->loc_start[sample + 1]; i-- > p->loc_start[sample];) {
-        struct node_span span = node_table_at(&g->table, p->stack[i]);
-
-        for (size_t k = 0; k < span.n; k++) {
-            if (span.ids[k] == NO_NODE) {
-                residual = true;
-                continue;
-            }
-            *vec_push(g->arena, &w->steps) = (struct step){
-                .node = span.ids[k], .inlined = k > 0, .residual = residual};
-            residual = false;
-        }
-    }
-    w->leaf_removed = residual;
-}
-
-/* The node for `info` called from `parent` (NO_NODE at the root). */
-static uint32_t tree_child(struct graph *g, uint32_t parent, uint32_t info)
-{
-    struct call_tree *t = &g->tree;
-    uint64_t hash = map_mix(0, (uint64_t)parent << 32 | info);
-    struct map_cursor c = map_find(&t->index, hash);
-
-    while (map_next(&t->index, &c))
-        if (t->parents.v[c.record] == parent &&
-            g->nodes.v[c.record].info == info)
-            return c.record;
-    map_add(&t->index, &c, (uint32_t)g->nodes.n);
-    *vec_push(g->arena, &g->nodes) = (struct node){.info = info};
-    *vec_push(g->arena, &t->parents) = parent;
-    return (uint32_t)(g->nodes.n - 1);
-}
-
-/* Turns the infos of the steps into nodes of the tree. */
-static void climb_tree(struct graph *g, struct walk *w)
-{
-    uint32_t parent = NO_NODE;
-
-    for (size_t i = 0; i < w->steps.n; i++) {
-        parent = tree_child(g, parent, w->steps.v[i].node);
-        w->steps.v[i].node = parent;
-    }
-}
-
-static void count_tree(struct graph *g)
-{
-    const struct report *r = g->report;
-    struct walk w = {0};
-
-    map_init(&g->tree.index, g->arena, 0);
-    for (size_t i = 0; i < r->profile->n_samples; i++) {
-        int64_t weight = report_value(r, i), div = report_divisor(r, i);
-        struct node *n = NULL;
-
-        if (weight == 0 && div == 0)
-            continue;
-        walk_sample(g, &w, i);
-        climb_tree(g, &w);
-        for (size_t k = 0; k < w.steps.n; k++) {
-            n = &g->nodes.v[w.steps.v[k].node];
-            n->cum = i64_add(n->cum, weight);
-            n->cum_div = i64_add(n->cum_div, div);
-        }
-        if (n) {
-            n->flat = i64_add(n->flat, weight);
-            n->flat_div = i64_add(n->flat_div, div);
-        }
-    }
-}
-
 static bool is_shown(const struct node *n, bool drop_negative)
 {
     if (n->flat == 0 && n->cum == 0)
@@ -196,7 +111,7 @@ void graph_init(struct graph *g, struct report *r)
                  (format == REPORT_DOT || format == REPORT_CALLGRIND);
     node_table_init(&g->table, r->arena, r->profile, &options);
     if (g->is_tree)
-        count_tree(g);
+        call_tree_count(g);
     else
         count_graph(g);
     show_nodes(g);
@@ -221,28 +136,45 @@ void graph_keep(struct graph *g, const bool *kept)
         node_table_keep(&g->table, g->is_shown);
 }
 
-static bool wants_edge(const struct graph_wanted *w, uint32_t src, uint32_t dst)
+/* The edges that are wanted, as arrays that can be asked without a branch. */
+static struct graph_wanted wanted_or_all(struct graph *g,
+                                         const struct graph_wanted *w)
 {
-    return (!w->into && !w->out_of) || (w->into && w->into[dst]) ||
-           (w->out_of && w->out_of[src]);
+    bool *all = arena_new_array(g->arena, bool, g->nodes.n);
+    bool *none = arena_new_array(g->arena, bool, g->nodes.n);
+    bool any = w->into || w->out_of;
+
+    memset(all, 1, g->nodes.n * sizeof(*all));
+    return (struct graph_wanted){
+        .into = w->into ? w->into
+                : any   ? none
+                        : all,
+        .out_of = w->out_of ? w->out_of : none,
+    };
 }
 
 static void connect_steps(struct graph *g, const struct walk *w,
                           const struct graph_wanted *wanted, size_t sample)
 {
     const struct step *step = w->steps.v;
-    int64_t weight = report_value(g->report, sample);
-    int64_t div = report_divisor(g->report, sample);
+    struct call *calls = edges_calls(&g->edges, w->steps.n);
+    size_t n = 0;
 
     for (size_t i = 1; i < w->steps.n; i++) {
-        struct call call = {.src = step[i - 1].node,
-                            .dst = step[i].node,
-                            .inlined = step[i].inlined,
-                            .residual = step[i].residual};
+        uint32_t src = step[i - 1].node, dst = step[i].node;
 
-        if (call.src != call.dst && wants_edge(wanted, call.src, call.dst))
-            edges_add(&g->edges, call, (uint32_t)sample, weight, div);
+        calls[n] = (struct call){.src = src,
+                                 .dst = dst,
+                                 .inlined = step[i].inlined,
+                                 .residual = step[i].residual};
+        n += (src != dst) & (wanted->into[dst] | wanted->out_of[src]);
     }
+    edges_add(&g->edges, n,
+              &(struct edge_weight){
+                  .sample = (uint32_t)sample,
+                  .weight = report_value(g->report, sample),
+                  .weight_div = report_divisor(g->report, sample),
+              });
 }
 
 static void tag_steps(struct graph *g, const struct walk *w,
@@ -253,48 +185,63 @@ static void tag_steps(struct graph *g, const struct walk *w,
     int64_t div = report_divisor(g->report, sample);
     size_t n = w->steps.n;
 
-    if (n == 0 || !sample_tags_read(tags, sample))
-        return;
     for (size_t i = 0; i < n; i++) {
         uint32_t node = w->steps.v[i].node;
 
-        if (last_sample[node] == sample + 1)
+        if (!g->is_shown[node] || last_sample[node] == sample + 1)
             continue;
         last_sample[node] = (uint32_t)sample + 1;
         sample_tags_add(tags, node, false, weight, div);
     }
-    if (!w->leaf_removed)
+    if (n > 0 && !w->leaf_removed && g->is_shown[w->steps.v[n - 1].node])
         sample_tags_add(tags, w->steps.v[n - 1].node, true, weight, div);
 }
 
-void graph_connect(struct graph *g, const struct graph_wanted *wanted,
-                   bool tags)
+static bool counts(const struct report *r, size_t sample)
+{
+    return report_value(r, sample) != 0 || report_divisor(r, sample) != 0;
+}
+
+void graph_connect(struct graph *g, const struct graph_wanted *wanted)
 {
     const struct report *r = g->report;
-    struct sample_tags *sample_tags = NULL;
-    uint32_t *last_sample = NULL;
+    struct graph_wanted want;
     struct walk w = {0};
 
     edges_init(&g->edges, g->arena);
-    node_tags_init(&g->tags, g->arena, r);
-    if (tags) {
-        sample_tags = sample_tags_new(&g->tags, r);
-        last_sample = arena_new_array(g->arena, uint32_t, g->nodes.n);
-    }
-    for (size_t i = 0; i < r->profile->n_samples; i++) {
-        if (report_value(r, i) == 0 && report_divisor(r, i) == 0)
-            continue;
-        walk_sample(g, &w, i);
-        if (g->is_tree)
-            climb_tree(g, &w);
-        connect_steps(g, &w, wanted, i);
-        if (tags)
-            tag_steps(g, &w, sample_tags, last_sample, i);
+    if (g->is_tree) {
+        call_tree_connect(g);
+    } else {
+        want = wanted_or_all(g, wanted);
+        for (size_t i = 0; i < r->profile->n_samples; i++) {
+            if (!counts(r, i))
+                continue;
+            walk_sample(&w, &g->table, i);
+            connect_steps(g, &w, &want, i);
+        }
     }
     edges_link(&g->edges, g->nodes.n);
+}
+
+void graph_tag(struct graph *g)
+{
+    const struct report *r = g->report;
+    uint32_t *last_sample = arena_new_array(g->arena, uint32_t, g->nodes.n);
+    struct sample_tags *tags;
+    struct walk w = {0};
+
+    node_tags_init(&g->tags, g->arena, r);
+    tags = sample_tags_new(&g->tags, r);
+    for (size_t i = 0; i < r->profile->n_samples; i++) {
+        if (!counts(r, i) || !sample_tags_read(tags, i))
+            continue;
+        walk_sample(&w, &g->table, i);
+        if (g->is_tree)
+            call_tree_climb(g, &w);
+        tag_steps(g, &w, tags, last_sample, i);
+    }
     node_tags_link(&g->tags, g->nodes.n);
-    if (tags)
-        sample_tags_free(sample_tags);
+    sample_tags_free(tags);
 }
 
 int64_t node_flat(const struct node *n)

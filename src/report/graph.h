@@ -23,9 +23,11 @@ struct node {
     uint32_t info;             /* in the node table */
 };
 
+/* See call_tree.h. */
 struct call_tree {
     struct map index;      /* caller and info -> node */
     VEC(uint32_t) parents; /* of the nodes; NO_NODE at a root */
+    VEC(bool) inlined;     /* the nodes into their parents, always */
 };
 
 struct graph {
@@ -53,14 +55,17 @@ void graph_init(struct graph *g, struct report *r);
  * the edges that are made from now on. */
 void graph_keep(struct graph *g, const bool *kept);
 
-/* Which edges to make: those into or out of these nodes; NULL means all. */
+/* Which edges to make: those into or out of these nodes; all if both are
+ * NULL.  A call tree always gets all. */
 struct graph_wanted {
     const bool *into, *out_of;
 };
 
-/* Makes the edges, and the tags if wanted.  What was made is forgotten. */
-void graph_connect(struct graph *g, const struct graph_wanted *wanted,
-                   bool tags);
+/* Makes the edges.  Those that were made before are forgotten. */
+void graph_connect(struct graph *g, const struct graph_wanted *wanted);
+
+/* Makes the tags of the shown nodes. */
+void graph_tag(struct graph *g);
 
 /* What the node is worth: with -mean the quotients. */
 int64_t node_flat(const struct node *n);

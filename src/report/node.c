@@ -87,6 +87,8 @@ static uint32_t nodes_of_location(struct maker *m, const struct location *l)
     vec_reserve(t->arena, &t->lists, n + 1);
     t->lists.n += n + 1;
     t->lists.v[start] = l->n_lines;
+    if (n > t->longest_list)
+        t->longest_list = n;
     for (size_t i = 0; i < n; i++)
         t->lists.v[start + n - i] = node_of_line(m, l, &lines[i]);
     return NODE_LIST | (uint32_t)start;
@@ -121,7 +123,7 @@ void node_table_init(struct node_table *t, struct arena *a, struct profile *p,
     struct arena *scratch = arena_new();
     struct maker m = {.table = t, .objects = options->objects};
 
-    *t = (struct node_table){.arena = a, .profile = p};
+    *t = (struct node_table){.arena = a, .profile = p, .longest_list = 1};
     t->of_location = arena_new_array(a, uint32_t, p->locations.n);
     map_init(&m.index, scratch, p->functions.n);
     m.file_of_function = clean_files(scratch, p, options);

@@ -39,6 +39,7 @@ struct node_table {
      * nodes, outermost first. */
     uint32_t *of_location;
     VEC(uint32_t) lists;
+    size_t longest_list; /* at least 1 */
 };
 
 #define NODE_LIST 0x80000000u

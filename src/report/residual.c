@@ -2,51 +2,6 @@
 
 #include "report/order.h"
 
-/* The edge into each node of a tree, or NO_INDEX. */
-static uint32_t *edges_into(const struct graph *g)
-{
-    uint32_t *into = arena_new_array(g->arena, uint32_t, g->nodes.n);
-
-    memset(into, 0xff, g->nodes.n * sizeof(*into));
-    for (size_t i = 0; i < g->edges.all.n; i++)
-        if (!g->edges.all.v[i].removed)
-            into[g->edges.all.v[i].dst] = (uint32_t)i;
-    return into;
-}
-
-static void bridge(const struct graph *g, const uint32_t *into, struct edge *e)
-{
-    while (g->is_gone[e->src]) {
-        uint32_t up = into[e->src];
-
-        if (up == NO_INDEX) {
-            e->removed = true;
-            return;
-        }
-        e->residual = true;
-        e->inlined &= g->edges.all.v[up].inlined;
-        e->src = g->edges.all.v[up].src;
-    }
-}
-
-void tree_bridge_gaps(struct graph *g)
-{
-    const uint32_t *into = edges_into(g);
-
-    /* Bridges lead over edges into nodes that are gone; those stay as they
-     * are until all bridges stand. */
-    for (size_t i = 0; i < g->edges.all.n; i++) {
-        struct edge *e = &g->edges.all.v[i];
-
-        if (!e->removed && !g->is_gone[e->dst])
-            bridge(g, into, e);
-    }
-    for (size_t i = 0; i < g->edges.all.n; i++)
-        if (g->is_gone[g->edges.all.v[i].dst])
-            g->edges.all.v[i].removed = true;
-    edges_link(&g->edges, g->nodes.n);
-}
-
 /* A search from a node against the direction of calls. */
 struct search {
     uint32_t *queue;

@@ -9,6 +9,7 @@
 
 #include "base/i64.h"
 #include "base/number.h"
+#include "report/call_tree.h"
 #include "report/order.h"
 #include "report/residual.h"
 #include "report/unit.h"
@@ -133,7 +134,7 @@ static void connect(struct graph *g, enum graph_detail detail)
     if (detail == GRAPH_MATCHED)
         wanted.into = wanted.out_of = matching(g, g->report->argument);
     if (any)
-        graph_connect(g, &wanted, false);
+        graph_connect(g, &wanted);
 }
 
 static void make_table(struct graph *g, enum graph_detail detail,
@@ -181,8 +182,8 @@ static size_t make_picture(struct graph *g, struct cuts cuts)
     int nodecount = g->report->config.nodecount;
     size_t dropped_edges, fit;
 
-    if (!g->is_tree) /* a tree has them already */
-        graph_connect(g, &all, true);
+    graph_connect(g, &all);
+    graph_tag(g);
     graph_sort(g, ORDER_SCORE);
     if (nodecount > 0) {
         drop_light_tags(g, cuts.node);
@@ -191,9 +192,9 @@ static size_t make_picture(struct graph *g, struct cuts cuts)
         if (fit < g->n_shown) {
             keep_first(g, fit);
             if (g->is_tree)
-                tree_bridge_gaps(g);
+                call_tree_bridge_gaps(g);
             else
-                graph_connect(g, &all, true);
+                graph_connect(g, &all);
             graph_sort(g, ORDER_SCORE);
         }
     }
@@ -206,19 +207,14 @@ static size_t make_picture(struct graph *g, struct cuts cuts)
 void graph_make(struct graph *g, struct report *r, enum graph_detail detail,
                 struct header_counts *counts)
 {
-    const struct graph_wanted all = {0};
     struct cuts cuts;
 
     *counts = (struct header_counts){0};
     graph_init(g, r);
     cuts = cuts_of(g);
-    if (g->is_tree && detail == GRAPH_PICTURE)
-        graph_connect(g, &all, true);
     if (cuts.node > 0)
         counts->dropped_nodes = drop_light_nodes(g, cuts.node);
     counts->candidates = g->n_shown;
-    if (g->is_tree && counts->dropped_nodes)
-        tree_bridge_gaps(g);
     if (detail == GRAPH_PICTURE)
         counts->dropped_edges = make_picture(g, cuts);
     else
