@@ -111,9 +111,8 @@ static void add_cost(struct listing *l, int64_t value)
 }
 
 static void add_lines(struct listing *l, const struct source_file *f,
-                      struct item *items, size_t n)
+                      struct range shown, struct item *items, size_t n)
 {
-    struct range shown = lines_to_show(items, n);
     size_t next = 0;
     struct str text;
 
@@ -140,8 +139,9 @@ static void add_lines(struct listing *l, const struct source_file *f,
 /* A function as far as it is in one file. */
 static void add_routine(struct listing *l, struct item *items, size_t n)
 {
-    const struct source_file *f = source_files_get(&l->sources, items->file);
     const struct report *r = l->report;
+    struct range shown = lines_to_show(items, n);
+    const struct source_file *f;
     int64_t flat = 0, cum = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -159,8 +159,12 @@ static void add_routine(struct listing *l, struct item *items, size_t n)
     buf_add(l->out, STR(" (flat, cum) "));
     report_add_percent(r, l->out, cum);
     buf_add(l->out, STR(" of Total\n"));
+    /* A file of which no line is wanted is not opened, nor missed. */
+    if (shown.start > shown.end && !source_files_have(&l->sources, items->file))
+        return;
+    f = source_files_get(&l->sources, items->file);
     if (f->error.n == 0) {
-        add_lines(l, f, items, n);
+        add_lines(l, f, shown, items, n);
         return;
     }
     buf_add(l->out, STR(" Error: "));

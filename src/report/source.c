@@ -179,14 +179,27 @@ static void read_source(struct source_files *s, struct source_file *f)
     buf_release(&text);
 }
 
-const struct source_file *source_files_get(struct source_files *s,
-                                           struct str name)
+static struct source_file *find_file(const struct source_files *s,
+                                     struct str name)
 {
-    struct source_file *f;
-
     for (size_t i = 0; i < s->files.n; i++)
         if (str_eq(s->files.v[i]->name, name))
             return s->files.v[i];
+    return NULL;
+}
+
+bool source_files_have(const struct source_files *s, struct str name)
+{
+    return find_file(s, name) != NULL;
+}
+
+const struct source_file *source_files_get(struct source_files *s,
+                                           struct str name)
+{
+    struct source_file *f = find_file(s, name);
+
+    if (f)
+        return f;
     f = arena_alloc(s->arena, sizeof(*f));
     f->name = arena_str(s->arena, name);
     read_source(s, f);

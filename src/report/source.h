@@ -39,6 +39,9 @@ void source_files_init(struct source_files *s, struct arena *a,
 const struct source_file *source_files_get(struct source_files *s,
                                            struct str name);
 
+/* Was the file asked for already? */
+bool source_files_have(const struct source_files *s, struct str name);
+
 /* The text of a line, counted from 1; false if the file has no such line. */
 bool source_line(const struct source_file *f, int64_t line, struct str *out);
 

@@ -61,7 +61,8 @@ class Odd:
 
     It is as the peer's merge would leave it (nothing unused or double, no
     sample of zeros, everything numbered by first use), since the peer merges
-    even a single profile and ours does not.
+    even a single profile and ours does not; and no stack is empty, since the
+    peer drops such samples when no filter is set.
     """
 
     def __init__(self, seed, types=None):
@@ -132,7 +133,7 @@ class Odd:
 
         seen = set()
         for n in range(1 + r.below(40)):
-            stack = [r.below(len(places)) for _ in range(r.below(9))]
+            stack = [r.below(len(places)) for _ in range(1 + r.below(9))]
             labels = self.labels()
             values = [self.value(n) for _ in p.types]
             key = tuple(stack), repr(sorted(labels.items()))

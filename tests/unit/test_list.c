@@ -117,6 +117,23 @@ TEST(list_starts_where_the_function_starts)
     leave_directory();
 }
 
+TEST(list_opens_no_file_of_which_no_line_is_wanted)
+{
+    struct profile *p = sketch("types n/count\nwork@/no/a.c:1 5\n");
+    struct buf out = BUF_INIT(BUF_NO_LIMIT);
+    struct error err;
+
+    enter_directory();
+    p->functions.v[0].start_line = 7;
+    EXPECT(list(p, "work", STR("proj"), &out, &err));
+    EXPECT_STR(buf_str(&out),
+               "Total: 5\n"
+               "ROUTINE ======================== work in /no/a.c\n"
+               "         5          5 (flat, cum)   100% of Total\n");
+    buf_release(&out);
+    leave_directory();
+}
+
 TEST(list_says_what_it_cannot_show)
 {
     struct buf out = BUF_INIT(BUF_NO_LIMIT);
