@@ -450,7 +450,7 @@ TEST(lines_of_64_kib_are_too_long)
         "--- mutex:\nms since reset = 1\n",
         HEAP("heap") "MAPPED_LIBRARIES:\n",
         THREAD,
-        "--- threadz 1 ---\n" THREAD,
+        ("--- threadz 1 ---\n" THREAD),
     };
     struct buf b = BUF_INIT(BUF_NO_LIMIT);
 
