@@ -58,18 +58,18 @@ static void install(int sig, struct sigaction *old)
 
     ours.sa_sigaction = sigprof_on_sample;
     sigfillset(&ours.sa_mask);
-    sigaction(sig, NULL, &now);
+    sampler.sigaction(sig, NULL, &now);
     if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == sigprof_on_sample)
         return;
     *old = now;
-    sigaction(sig, &ours, NULL);
+    sampler.sigaction(sig, &ours, NULL);
 }
 
 static bool is_installed(int sig)
 {
     struct sigaction now;
 
-    sigaction(sig, NULL, &now);
+    sampler.sigaction(sig, NULL, &now);
     return (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == sigprof_on_sample;
 }
 
@@ -79,7 +79,7 @@ static void uninstall(int sig, struct sigaction *old)
 {
     if (is_installed(sig) &&
         ((old->sa_flags & SA_SIGINFO) || old->sa_handler != SIG_DFL))
-        sigaction(sig, old, NULL);
+        sampler.sigaction(sig, old, NULL);
 }
 
 /* Without our handler the next signal would end the program or surprise it:

@@ -13,7 +13,7 @@
 
 #include "runtime/rawcall.h"
 
-struct sampler sampler;
+struct sampler sampler = {.sigaction = sigaction};
 __thread struct thread_state pprof_thread
     __attribute__((tls_model("initial-exec")));
 
@@ -183,7 +183,7 @@ static void pass_on(const struct sigaction *old, int sig, siginfo_t *info,
         return;
     }
     /* Nobody wanted it: what would have happened without us. */
-    sigaction(sig, &plain, NULL);
+    sampler.sigaction(sig, &plain, NULL);
     raw_call4(SYS_tgkill, raw_call4(SYS_getpid, 0, 0, 0, 0), raw_gettid(), sig,
               0);
 }

@@ -93,6 +93,9 @@ struct sampler {
     _Atomic uint64_t asks_answered;
     struct sigaction old_urg;
 
+    /* libc's own: the preload library wraps the name. */
+    int (*sigaction)(int, const struct sigaction *, struct sigaction *);
+
     uint64_t main_stack_limit; /* end of the first thread's stack */
 };
 

@@ -13,7 +13,8 @@
 #include "runtime/sigprof.h"
 #include "runtime/threads.h"
 
-struct runtime runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
+struct runtime runtime = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                          .create = pthread_create};
 
 #define MAX_OWN 32
 static _Atomic int own[MAX_OWN];
@@ -184,7 +185,7 @@ bool runtime_thread(pthread_t *out, const char *name, void *(*run)(void *),
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, 256 * 1024);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    rc = pthread_create(out, &attr, run, arg);
+    rc = runtime.create(out, &attr, run, arg);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     pthread_attr_destroy(&attr);
     if (rc != 0)

@@ -20,6 +20,9 @@ struct runtime {
     bool is_ready;
     bool has_fork_hooks;
     struct modules modules;
+    /* libc's own: the preload library wraps the name. */
+    int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *),
+                  void *);
     uint32_t forks; /* how often this process is a forked child */
 };
 

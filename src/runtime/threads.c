@@ -211,7 +211,7 @@ static void install(void)
 
     ours.sa_sigaction = sigprof_on_ask;
     sigfillset(&ours.sa_mask);
-    sigaction(SIGURG, &ours, &sampler.old_urg);
+    sampler.sigaction(SIGURG, &ours, &sampler.old_urg);
 }
 
 static bool dump_locked(struct threads *out, bool details, struct error *err)
@@ -232,7 +232,7 @@ static bool dump_locked(struct threads *out, bool details, struct error *err)
     atomic_store(&sampler.asks, asks);
     install();
     ok = ask_all(out, asks, details);
-    sigaction(SIGURG, &sampler.old_urg, NULL);
+    sampler.sigaction(SIGURG, &sampler.old_urg, NULL);
     atomic_store(&sampler.asks, NULL);
     if (grace_wait(&runtime.modules.grace, GRACE_NS))
         pages_free(asks, bytes);

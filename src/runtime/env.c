@@ -1,0 +1,212 @@
+#include "runtime/env.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/str.h"
+#include "runtime/cpu.h"
+#include "runtime/sigprof.h"
+#include "runtime/state.h"
+
+#define MAX_PROFILE_BYTES (256u << 20)
+
+static struct {
+    char file[512];
+    bool is_running; /* a profile of ours */
+    bool toggles;
+    unsigned n_written;
+    sem_t toggle; /* posted by the signal's handler */
+    pid_t pid;    /* whose this is: a forked child writes nothing */
+    bool debug, children;
+} env;
+
+static void say(const char *what, const char *detail)
+{
+    char text[1024];
+    int n = snprintf(text, sizeof(text), "pprof: %s%s%s\n", what,
+                     detail[0] ? ": " : "", detail);
+
+    if (env.debug && n > 0 && write(2, text, (size_t)n) < 0)
+        return;
+}
+
+/* "%p" becomes the process id; with toggling a number is appended. */
+static void file_name(char *out, size_t size)
+{
+    const char *p = strstr(env.file, "%p");
+    char suffix[16] = "";
+
+    if (env.toggles)
+        snprintf(suffix, sizeof(suffix), ".%u", env.n_written);
+    else if (env.children && !p)
+        snprintf(suffix, sizeof(suffix), ".%d", (int)getpid());
+    if (p)
+        snprintf(out, size, "%.*s%d%s%s", (int)(p - env.file), env.file,
+                 (int)getpid(), p + 2, suffix);
+    else
+        snprintf(out, size, "%s%s", env.file, suffix);
+}
+
+static void start_profile(void)
+{
+    struct error err;
+
+    env.is_running = cpu_start(&(struct cpu_options){0}, &err);
+    if (!env.is_running)
+        say("cannot start the CPU profile", err.text);
+}
+
+static void stop_profile(void)
+{
+    struct buf out = BUF_INIT(MAX_PROFILE_BYTES);
+    struct error err;
+    char path[640];
+
+    env.is_running = false;
+    file_name(path, sizeof(path));
+    env.n_written++;
+    if (!cpu_stop(&out, &err) || !file_write(path, buf_str(&out), &err))
+        say("cannot write the CPU profile", err.text);
+    else
+        say("wrote", path);
+    buf_release(&out);
+}
+
+static void on_toggle(int sig)
+{
+    int saved = errno;
+
+    (void)sig;
+    sem_post(&env.toggle);
+    errno = saved;
+}
+
+static void *toggle_loop(void *arg)
+{
+    (void)arg;
+    runtime_own_thread_enter();
+    for (;;) {
+        while (sem_wait(&env.toggle) != 0)
+            ;
+        if (env.is_running)
+            stop_profile();
+        else
+            start_profile();
+    }
+    return NULL;
+}
+
+static int signal_number(const char *text)
+{
+    static const struct {
+        const char *name;
+        int number;
+    } names[] = {{"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"HUP", SIGHUP}};
+    uint64_t n;
+
+    if (str_to_u64(str_from(text), 10, &n) && n > 0 && n <= 64)
+        return (int)n;
+    if (strncmp(text, "SIG", 3) == 0)
+        text += 3;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(names[i].name, text) == 0)
+            return names[i].number;
+    return 0;
+}
+
+static void watch_signal(const char *text)
+{
+    struct sigaction ours = {.sa_handler = on_toggle, .sa_flags = SA_RESTART};
+    struct sigaction old;
+    pthread_t thread;
+    struct error err;
+    int sig = signal_number(text);
+
+    if (sig == 0 || sampler.sigaction(sig, NULL, &old) != 0 ||
+        old.sa_handler != SIG_DFL) {
+        say("PPROF_CPUPROFILE_SIGNAL is no free signal", text);
+        return;
+    }
+    sem_init(&env.toggle, 0, 0);
+    if (!runtime_thread(&thread, "pprof-toggle", toggle_loop, NULL, &err)) {
+        say("PPROF_CPUPROFILE_SIGNAL", err.text);
+        return;
+    }
+    pthread_detach(thread);
+    sampler.sigaction(sig, &ours, NULL);
+    env.toggles = true;
+}
+
+/* Takes our library out of LD_PRELOAD and our names out of the environment,
+ * so that what this program starts is not profiled. */
+static void hide_from_children(void)
+{
+    extern char **environ;
+    const char *list = getenv("LD_PRELOAD");
+    struct buf kept = BUF_INIT(65536);
+    struct str rest = str_from(list), entry;
+
+    while (list && rest.n) {
+        size_t n = strcspn(rest.s, ": ");
+
+        entry = str_first(rest, n);
+        rest = str_skip(rest, n < rest.n ? n + 1 : n);
+        if (entry.n == 0 || str_contains(entry, STR("libpprof-preload.so")))
+            continue;
+        if (kept.len)
+            buf_add_char(&kept, ':');
+        buf_add(&kept, entry);
+    }
+    if (kept.len)
+        setenv("LD_PRELOAD", buf_cstr(&kept), 1);
+    else
+        unsetenv("LD_PRELOAD");
+    buf_release(&kept);
+    for (char **e = environ; e && *e;) {
+        char name[64];
+        size_t n = strcspn(*e, "=");
+
+        if (strncmp(*e, "PPROF_", 6) != 0 || n >= sizeof(name) ||
+            strncmp(*e, "PPROF_CPU_", 10) == 0) {
+            e++;
+            continue;
+        }
+        memcpy(name, *e, n);
+        name[n] = '\0';
+        unsetenv(name); /* the next one moves to this place */
+    }
+}
+
+void env_start(void)
+{
+    const char *file = getenv("PPROF_CPUPROFILE");
+    const char *toggle = getenv("PPROF_CPUPROFILE_SIGNAL");
+    const char *children = getenv("PPROF_CHILDREN");
+
+    env.pid = getpid();
+    env.children = children && strcmp(children, "1") == 0;
+    env.debug = getenv("PPROF_DEBUG") != NULL;
+    if (file)
+        snprintf(env.file, sizeof(env.file), "%s", file);
+    if (file && toggle)
+        watch_signal(toggle);
+    else if (file)
+        start_profile();
+    if (!env.children)
+        hide_from_children();
+}
+
+void env_stop(void)
+{
+    if (env.is_running && getpid() == env.pid)
+        stop_profile();
+}
