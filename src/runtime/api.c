@@ -2,6 +2,7 @@
  * The functions of <pprof/pprof.h>.
  */
 #include "pprof/pprof.h"
+#include "runtime/api.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -114,4 +115,12 @@ int pprof_write_profile(const char *name, int fd, int debug)
         rc = fail(EIO, &err);
     buf_release(&out);
     return rc;
+}
+
+void api_after_fork(void)
+{
+    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+
+    cpu_lock = fresh;
+    cpu_fd = -1;
 }

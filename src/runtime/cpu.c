@@ -38,17 +38,25 @@ static struct {
     bool tag_threads;
     bool handler_lost; /* the program took our signal over */
     uint32_t profiles;
+    bool has_environment;
+    int rate_hz; /* what the environment wants, else the default */
+    bool only_perf, only_timer;
 } cpu;
 
-static int wanted_rate(const struct cpu_options *options)
+void cpu_read_environment(void)
 {
-    const char *text = getenv("PPROF_CPU_RATE");
-    uint64_t hz = (uint64_t)options->rate_hz;
+    const char *rate = getenv("PPROF_CPU_RATE");
+    const char *source = getenv("PPROF_CPU_SOURCE");
+    uint64_t hz;
 
-    if (options->rate_hz <= 0 &&
-        (!text || !str_to_u64(str_from(text), 10, &hz) || hz == 0))
-        hz = CPU_RATE_DEFAULT;
-    return hz > CPU_RATE_MAX ? CPU_RATE_MAX : (int)hz;
+    if (cpu.has_environment)
+        return;
+    cpu.has_environment = true;
+    cpu.rate_hz = CPU_RATE_DEFAULT;
+    if (rate && str_to_u64(str_from(rate), 10, &hz) && hz > 0)
+        cpu.rate_hz = hz > CPU_RATE_MAX ? CPU_RATE_MAX : (int)hz;
+    cpu.only_perf = source && strcmp(source, "perf") == 0;
+    cpu.only_timer = source && strcmp(source, "timer") == 0;
 }
 
 static void install(int sig, struct sigaction *old)
@@ -127,11 +135,10 @@ static void *keep(void *arg)
 
 static bool open_source(struct error *err)
 {
-    const char *want = getenv("PPROF_CPU_SOURCE");
     enum cpu_source kind;
 
     cpu.is_perf = false;
-    if (!want || strcmp(want, "timer") != 0) {
+    if (!cpu.only_timer) {
         install(SIGTRAP, &sampler.old_trap);
         if (source_perf_open(&cpu.perf, cpu.period_ns, &kind, err)) {
             cpu.is_perf = true;
@@ -139,7 +146,7 @@ static bool open_source(struct error *err)
             return true;
         }
         uninstall(SIGTRAP, &sampler.old_trap);
-        if (want && strcmp(want, "perf") == 0)
+        if (cpu.only_perf)
             return false;
     }
     install(SIGPROF, &sampler.old_prof);
@@ -191,11 +198,15 @@ static void reset_counts(void)
 
 bool cpu_start(const struct cpu_options *options, struct error *err)
 {
+    int rate;
+
     if (!runtime_ready(err))
         return false;
     if (atomic_exchange(&cpu.in_use, true))
         return error_set(err, "cpu profiling already in use");
-    cpu.period_ns = 1000000000 / wanted_rate(options);
+    cpu_read_environment();
+    rate = options->rate_hz > 0 ? options->rate_hz : cpu.rate_hz;
+    cpu.period_ns = 1000000000 / (rate > CPU_RATE_MAX ? CPU_RATE_MAX : rate);
     cpu.tag_threads = options->tag_threads;
     cpu.handler_lost = false;
     runtime_lock();

@@ -40,6 +40,10 @@ bool cpu_stop_trace(struct buf *out, struct error *err);
 
 bool cpu_is_running(void);
 
+/* Reads PPROF_CPU_RATE and PPROF_CPU_SOURCE, once; cpu_start does it if
+ * nobody has. */
+void cpu_read_environment(void);
+
 /* In the child: nothing is sampled any more, the slot is free. */
 void cpu_after_fork(void);
 

@@ -146,44 +146,52 @@ static void watch_signal(const char *text)
     env.toggles = true;
 }
 
-/* Takes our library out of LD_PRELOAD and our names out of the environment,
- * so that what this program starts is not profiled. */
+/* "LD_PRELOAD=…" without our library, in place: it only gets shorter.  False
+ * when nothing else is in it. */
+static bool shorten_preload(char *entry)
+{
+    char *from = entry + strlen("LD_PRELOAD="), *to = from, *start = to;
+
+    while (*from) {
+        size_t n = strcspn(from, ": ");
+        struct str library = str_of(from, n);
+        bool keep = n && !str_contains(library, STR("libpprof-preload.so"));
+
+        if (keep && to != start)
+            *to++ = ':';
+        if (keep) {
+            memmove(to, from, n);
+            to += n;
+        }
+        from += n + (from[n] != '\0');
+    }
+    *to = '\0';
+    return to != start;
+}
+
+static bool is_for_children(char *entry)
+{
+    if (strncmp(entry, "LD_PRELOAD=", 11) == 0)
+        return shorten_preload(entry);
+    return strncmp(entry, "PPROF_", 6) != 0;
+}
+
+/*
+ * Takes our library out of LD_PRELOAD and our names out of the environment,
+ * so that what this program starts is not profiled.  By hand: shells bring
+ * their own setenv and unsetenv, which do something else.  What we need of
+ * it later is kept in `env` before.
+ */
 static void hide_from_children(void)
 {
     extern char **environ;
-    const char *list = getenv("LD_PRELOAD");
-    struct buf kept = BUF_INIT(65536);
-    struct str rest = str_from(list), entry;
+    char **to = environ;
 
-    while (list && rest.n) {
-        size_t n = strcspn(rest.s, ": ");
-
-        entry = str_first(rest, n);
-        rest = str_skip(rest, n < rest.n ? n + 1 : n);
-        if (entry.n == 0 || str_contains(entry, STR("libpprof-preload.so")))
-            continue;
-        if (kept.len)
-            buf_add_char(&kept, ':');
-        buf_add(&kept, entry);
-    }
-    if (kept.len)
-        setenv("LD_PRELOAD", buf_cstr(&kept), 1);
-    else
-        unsetenv("LD_PRELOAD");
-    buf_release(&kept);
-    for (char **e = environ; e && *e;) {
-        char name[64];
-        size_t n = strcspn(*e, "=");
-
-        if (strncmp(*e, "PPROF_", 6) != 0 || n >= sizeof(name) ||
-            strncmp(*e, "PPROF_CPU_", 10) == 0) {
-            e++;
-            continue;
-        }
-        memcpy(name, *e, n);
-        name[n] = '\0';
-        unsetenv(name); /* the next one moves to this place */
-    }
+    for (char **e = environ; e && *e; e++)
+        if (is_for_children(*e))
+            *to++ = *e;
+    if (to)
+        *to = NULL;
 }
 
 void env_start(void)
@@ -192,6 +200,7 @@ void env_start(void)
     const char *toggle = getenv("PPROF_CPUPROFILE_SIGNAL");
     const char *children = getenv("PPROF_CHILDREN");
 
+    cpu_read_environment();
     env.pid = getpid();
     env.children = children && strcmp(children, "1") == 0;
     env.debug = getenv("PPROF_DEBUG") != NULL;

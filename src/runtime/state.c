@@ -8,6 +8,7 @@
 
 #include "base/pages.h"
 #include "elf/maps.h"
+#include "runtime/api.h"
 #include "runtime/cpu.h"
 #include "runtime/rawcall.h"
 #include "runtime/sigprof.h"
@@ -19,17 +20,20 @@ struct runtime runtime = {.lock = PTHREAD_MUTEX_INITIALIZER,
 #define MAX_OWN 32
 static _Atomic int own[MAX_OWN];
 
+#define FORK_PATIENCE_NS 20000000
+
 enum { FORK_LOCKED = 1, FORK_UNBLOCK_PROF = 2, FORK_UNBLOCK_TRAP = 4 };
 
 /*
  * A sampling signal that comes again and again while a big process is being
- * copied can restart fork for ever: hold it back.  The lock is only tried:
- * its holder may be waiting for the loader, whose lock the forking thread
- * may have.
+ * copied can restart fork for ever: hold it back.  The lock is waited for,
+ * but not long: its holder may be waiting for the loader, whose lock the
+ * forking thread may have.
  */
 static void before_fork(void)
 {
     sigset_t block, old;
+    struct timespec until;
     uint32_t undo = 0;
 
     sigemptyset(&block);
@@ -40,7 +44,11 @@ static void before_fork(void)
         undo |= FORK_UNBLOCK_PROF;
     if (!sigismember(&old, SIGTRAP))
         undo |= FORK_UNBLOCK_TRAP;
-    if (pthread_mutex_trylock(&runtime.lock) == 0)
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += FORK_PATIENCE_NS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    if (pthread_mutex_timedlock(&runtime.lock, &until) == 0)
         undo |= FORK_LOCKED;
     pprof_thread.at_fork = undo;
 }
@@ -72,6 +80,7 @@ static void after_fork_in_child(void)
 
     cpu_after_fork();
     threads_after_fork();
+    api_after_fork();
     pprof_thread.tid = 0;
     pprof_thread.profile = 0;
     if (runtime.is_ready)

@@ -1,0 +1,175 @@
+"""Unmodified programs of the system under pprof-run."""
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+
+from runtime import run_profiled, stack_ends, top
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(('127.0.0.1', 0))
+        return s.getsockname()[1]
+
+
+def wait_for_port(port):
+    for _ in range(200):
+        try:
+            socket.create_connection(('127.0.0.1', port), 1).close()
+            return
+        except OSError:
+            time.sleep(0.05)
+    raise AssertionError('nobody listens on port %d' % port)
+
+
+class Programs(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.directory)
+        self.profile = os.path.join(self.directory, 'cpu.pb.gz')
+
+    def need(self, *programs):
+        for program in programs:
+            if not shutil.which(program):
+                self.skipTest('%s is not installed' % program)
+
+    def finish(self, process):
+        self.assertEqual(process.wait(120), 0)
+
+    def check(self, names, at_least=20):
+        """The profile parses with both tools, its stacks reach a thread's
+        start, and the names that must be there are."""
+        rows = top(self.profile)
+        for name in names:
+            self.assertTrue(any(name in row for row in rows),
+                            '%s not in %s' % (name, sorted(rows)))
+        ends = stack_ends(self.profile)
+        print('# %s: stacks %s' % (self.id(), ends))
+        self.assertGreaterEqual(sum(ends), at_least)
+        self.assertGreaterEqual(ends[0], 0.99 * sum(ends))
+        if shutil.which('go'):
+            done = subprocess.run(
+                ['go', 'tool', 'pprof', '-top', self.profile],
+                capture_output=True, text=True,
+                env=dict(os.environ, HOME=self.directory))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn('Type: cpu', done.stdout)
+
+    def test_xz(self):
+        self.need('xz')
+        data = os.path.join(self.directory, 'data')
+        with open(data, 'wb') as f:
+            f.write(os.urandom(2000000))
+        self.finish(run_profiled(self.profile, ['xz', '-1', '-k', data]))
+        self.check(['lzma_code'])
+
+    def test_sqlite3(self):
+        self.need('sqlite3')
+        self.finish(run_profiled(
+            self.profile, ['sqlite3', ':memory:',
+                           'with recursive t(x) as (select 1 union all '
+                           'select x+1 from t limit 2000000) '
+                           'select sum(x*x%7) from t;'],
+            stdout=subprocess.DEVNULL))
+        self.check(['sqlite3_'])
+
+    def test_python3(self):
+        if not os.access('/usr/bin/python3', os.X_OK):
+            self.skipTest('no /usr/bin/python3')
+        self.finish(run_profiled(
+            self.profile,
+            ['/usr/bin/python3', '-c',
+             'print(sum(i * i % 7 for i in range(6000000)))'],
+            stdout=subprocess.DEVNULL))
+        self.check(['_PyEval_EvalFrameDefault'])
+
+    def test_redis_server(self):
+        self.need('redis-server', 'redis-benchmark')
+        port = free_port()
+        server = run_profiled(
+            self.profile, ['redis-server', '--port', str(port), '--save', '',
+                           '--dir', self.directory],
+            stdout=subprocess.DEVNULL)
+        self.addCleanup(server.kill)
+        wait_for_port(port)
+        subprocess.run(['redis-benchmark', '-p', str(port), '-n', '40000',
+                        '-t', 'set,get,lpush', '-q'],
+                       stdout=subprocess.DEVNULL, check=True, timeout=120)
+        server.send_signal(signal.SIGTERM)
+        self.finish(server)
+        self.check(['main'])
+
+    def test_nginx(self):
+        self.need('nginx')
+        port = free_port()
+        config = os.path.join(self.directory, 'nginx.conf')
+        with open(config, 'w') as f:
+            f.write('daemon off; master_process off; pid %s/pid;\n'
+                    'error_log %s/log;\nevents {}\n'
+                    'http { access_log off; server {\n'
+                    '  listen 127.0.0.1:%d;\n'
+                    '  location / { return 200 "%s"; }\n} }\n'
+                    % (self.directory, self.directory, port, 'x' * 2000))
+        server = run_profiled(self.profile, ['nginx', '-c', config,
+                                             '-p', self.directory],
+                              options=['-rate', '1000'],
+                              stderr=subprocess.DEVNULL)
+        self.addCleanup(server.kill)
+        wait_for_port(port)
+        request = b'GET / HTTP/1.1\r\nHost: x\r\n\r\n' * 50
+        for _ in range(10):
+            with socket.create_connection(('127.0.0.1', port)) as s:
+                for _ in range(10):
+                    s.sendall(request)
+                    left = 50
+                    while left > 0:
+                        data = s.recv(1 << 20)
+                        self.assertTrue(data)
+                        left -= data.count(b'HTTP/1.1 200')
+        server.send_signal(signal.SIGTERM)
+        self.finish(server)
+        self.check(['main'], at_least=5)
+
+    def test_a_signal_starts_and_stops(self):
+        process = run_profiled(
+            self.profile, ['/usr/bin/python3', '-u', '-c',
+                           'import sys\nprint(1)\nwhile True: pass'],
+            options=['-signal', 'USR2'], stdout=subprocess.PIPE)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        process.stdout.readline()
+        for _ in range(2):
+            process.send_signal(signal.SIGUSR2)
+            time.sleep(0.5)
+            process.send_signal(signal.SIGUSR2)
+            time.sleep(0.5)
+        for n in range(2):
+            path = '%s.%d' % (self.profile, n)
+            for _ in range(100):
+                if os.path.exists(path):
+                    break
+                time.sleep(0.1)
+            self.assertIn('_PyEval_EvalFrameDefault', top(path))
+
+    def test_children_are_left_alone_unless_asked(self):
+        script = '%s -c "import os; print(os.environ)"' % '/usr/bin/python3'
+        for options, count in (([], 1), (['-children'], 2)):
+            shutil.rmtree(self.directory)
+            os.mkdir(self.directory)
+            process = run_profiled(self.profile, ['/bin/bash', '-c',
+                                                  script + '; true'],
+                                   options=options, stdout=subprocess.PIPE,
+                                   text=True)
+            said = process.communicate()[0]
+            self.assertEqual('libpprof-preload' in said, bool(options), said)
+            self.assertEqual(len(os.listdir(self.directory)), count)
+
+
+if __name__ == '__main__':
+    unittest.main()
