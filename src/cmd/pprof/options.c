@@ -194,8 +194,10 @@ static bool take_base(const struct raw_flags *r, struct options *o,
     if (r->base.n && r->diff_base.n)
         return error_set(err,
                          "-base and -diff_base flags cannot both be specified");
-    o->base_is_diff = r->diff_base.n > 0;
-    o->base = o->base_is_diff ? r->diff_base : r->base;
+    o->base = r->diff_base.n > 0 ? r->diff_base : r->base;
+    /* An explanation tells before from after, whichever flag was used. */
+    o->base_is_diff = r->diff_base.n > 0 ||
+                      (o->command && o->command->format == REPORT_EXPLAIN);
     if (o->config.normalize && o->base.n == 0)
         return error_set(err, "must have base profile to normalize by");
     return true;

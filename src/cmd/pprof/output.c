@@ -90,6 +90,7 @@ static bool make(struct profile *p, const struct output_request *q,
         .default_nodecount = q->in_shell ? SHELL_TOP_NODES : 0,
         .columns = to_terminal ? ui_columns(STDOUT_FILENO) : 0,
         .colour = to_terminal && ui_colour(STDOUT_FILENO),
+        .true_colour = ui_true_colour(),
     };
     const char *picture = q->command->graphviz;
     bool ok = report_write(p, &request, picture ? &dot : out, &warnings, err);

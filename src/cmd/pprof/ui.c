@@ -59,6 +59,14 @@ bool ui_colour(int fd)
     return isatty(fd) && !(no && *no) && !(term && strcmp(term, "dumb") == 0);
 }
 
+bool ui_true_colour(void)
+{
+    const char *term = getenv("COLORTERM");
+
+    return term &&
+           (strcmp(term, "truecolor") == 0 || strcmp(term, "24bit") == 0);
+}
+
 int ui_columns(int fd)
 {
     struct winsize size;

@@ -20,6 +20,9 @@ void ui_write(struct str text);
  * forbids it. */
 bool ui_colour(int fd);
 
+/* More of them than 256? */
+bool ui_true_colour(void);
+
 /* The width of the terminal that fd is; 0 if it is none. */
 int ui_columns(int fd);
 
