@@ -32,6 +32,7 @@ static format_fn *const formats[] = {
     [REPORT_DISASM] = format_disasm,
     [REPORT_DOT] = format_dot,
     [REPORT_EXPLAIN] = format_explain,
+    [REPORT_FLAME] = format_flame,
     [REPORT_FOLDED] = format_folded,
     [REPORT_JSON] = format_json,
     [REPORT_LIST] = format_list,

@@ -46,6 +46,7 @@ struct report_request {
                               text, 80 for graphs (see report_nodecount) */
     int columns;           /* width for terminal pictures, 0 = no terminal */
     bool colour;           /* terminal colours wanted */
+    bool true_colour;      /* the terminal has more than 256 */
 };
 
 /*
