@@ -40,8 +40,8 @@ struct report_request {
     struct str argument; /* regexp of list, peek, disasm, weblist */
     const struct report_config *config;
     const struct objects *objects; /* NULL: none can be opened */
-    struct buf *aside; /* lines for stdout before the report, also when it
-                          fails (binaries that cannot be opened); or NULL */
+    struct buf *aside;     /* lines for stdout before the report, also when it
+                              fails (binaries that cannot be opened); or NULL */
     int default_nodecount; /* for nodecount -1: 0 = all; the shell uses 10 for
                               text, 80 for graphs (see report_nodecount) */
     int columns;           /* width for terminal pictures, 0 = no terminal */

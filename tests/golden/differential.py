@@ -33,6 +33,7 @@ DIFFERENCES = [
     (r'-(proto|callgrind) .*-noinlines',
      'the peer keeps inlined frames in formats that show the whole profile'),
     (r'-nodecount=x', 'the usage text names options that the peer lacks'),
+    (r'-disasm', 'the peer says it in other words'),
     (r'cpu heap$', 'the peer cannot merge profiles of different types'),
     (r'-callgrind -call_tree', 'the peer leaves the order to chance'),
     (r'-cum -flat', 'the peer names the two in an order left to chance'),

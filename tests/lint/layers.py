@@ -29,8 +29,7 @@ ALLOWED['cmd'] = list(ALLOWED)
 # Headers that a room may use of another one, where that is not all of them.
 # libpprof lives in strangers: it takes the encoder and nothing else.
 ONLY = {
-    ('runtime', 'profile'): ['profile/encode.h', 'profile/profile.h',
-                             'profile/wire.h'],
+    ('runtime', 'profile'): ['profile/proto.h', 'profile/wire.h'],
 }
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+([<"])([^>"]+)[>"]', re.M)

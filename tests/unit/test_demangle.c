@@ -61,8 +61,8 @@ TEST(rust_names_lose_hash_and_generics)
            "std::mem::align_of");
     expect("_RINvNtC3std3mem8align_ofjE", DEMANGLE_TEMPLATES,
            "std::mem::align_of::<usize>");
-    expect("_RNvXCs15kBYyAo9fc_7mycrateNtB2_3FooNtB2_3Bar3baz",
-           DEMANGLE_SIMPLE, "<mycrate::Foo as mycrate::Bar>::baz");
+    expect("_RNvXCs15kBYyAo9fc_7mycrateNtB2_3FooNtB2_3Bar3baz", DEMANGLE_SIMPLE,
+           "<mycrate::Foo as mycrate::Bar>::baz");
 }
 
 TEST(plain_names_are_not_demangled)
@@ -95,15 +95,15 @@ TEST(functions_with_another_name_stay_unless_forced)
 {
     char copy[256];
 
-    EXPECT_STR(name_in_profile("x", "_ZN3Foo3barEv", DEMANGLE_SIMPLE, false,
-                               copy),
-               "x");
-    EXPECT_STR(name_in_profile("x", "_ZN3Foo3barEv", DEMANGLE_SIMPLE, true,
-                               copy),
-               "Foo::bar");
-    EXPECT_STR(name_in_profile("", "_ZN3Foo3barEv", DEMANGLE_SIMPLE, false,
-                               copy),
-               "Foo::bar");
+    EXPECT_STR(
+        name_in_profile("x", "_ZN3Foo3barEv", DEMANGLE_SIMPLE, false, copy),
+        "x");
+    EXPECT_STR(
+        name_in_profile("x", "_ZN3Foo3barEv", DEMANGLE_SIMPLE, true, copy),
+        "Foo::bar");
+    EXPECT_STR(
+        name_in_profile("", "_ZN3Foo3barEv", DEMANGLE_SIMPLE, false, copy),
+        "Foo::bar");
 }
 
 TEST(names_that_look_like_cpp_lose_groups_by_mode)
