@@ -102,21 +102,25 @@ static void number_functions(struct callgrind *c)
 }
 
 /* "(3) main", or "(3)" when it was named before. */
-static void add_name(struct callgrind *c, const char *what, struct names *names,
+static void add_name(struct callgrind *c, struct str what, struct names *names,
                      string_id id)
 {
-    buf_addf(c->out, "%s=", what);
+    buf_add(c->out, what);
     if (id != 0) {
         if (id >= names->numbers.n) {
             vec_reserve(c->graph.arena, &names->numbers,
                         id + 1 - names->numbers.n);
             names->numbers.n = (size_t)id + 1;
         }
-        if (names->numbers.v[id]) {
-            buf_addf(c->out, "(%u)", names->numbers.v[id]);
-        } else {
+        bool is_new = names->numbers.v[id] == 0;
+
+        if (is_new)
             names->numbers.v[id] = ++names->n;
-            buf_addf(c->out, "(%u) ", names->n);
+        buf_add_char(c->out, '(');
+        buf_add_u64(c->out, names->numbers.v[id]);
+        buf_add_char(c->out, ')');
+        if (is_new) {
+            buf_add_char(c->out, ' ');
             buf_add(c->out, profile_str(c->report->profile, id));
         }
     }
@@ -184,11 +188,13 @@ static void add_calls(struct callgrind *c, uint32_t node)
         const struct edge *edge = &e->all.v[out[i]];
         const struct node_info *callee = info_of(c, edge->dst);
 
-        add_name(c, "cfl", &c->files, callee->file);
-        add_name(c, "cfn", &c->functions, callee_name(c, edge->dst));
+        add_name(c, STR("cfl="), &c->files, callee->file);
+        add_name(c, STR("cfn="), &c->functions, callee_name(c, edge->dst));
         buf_add(c->out, STR("calls=0 "));
         add_address(c, callee->address);
-        buf_addf(c->out, " %lld\n* * ", (long long)callee->line);
+        buf_add_char(c->out, ' ');
+        buf_add_i64(c->out, callee->line);
+        buf_add(c->out, STR("\n* * "));
         add_cost(c, edge->weight);
     }
 }
@@ -201,12 +207,14 @@ static void add_node(struct callgrind *c, uint32_t node,
     if (!before || info->object != before->object ||
         info->file != before->file || info->name != before->name) {
         buf_add_char(c->out, '\n');
-        add_name(c, "ob", &c->objects, info->object);
-        add_name(c, "fl", &c->files, info->file);
-        add_name(c, "fn", &c->functions, info->name);
+        add_name(c, STR("ob="), &c->objects, info->object);
+        add_name(c, STR("fl="), &c->files, info->file);
+        add_name(c, STR("fn="), &c->functions, info->name);
     }
     add_address(c, info->address);
-    buf_addf(c->out, " %lld ", (long long)info->line);
+    buf_add_char(c->out, ' ');
+    buf_add_i64(c->out, info->line);
+    buf_add_char(c->out, ' ');
     add_cost(c, node_flat(&c->graph.nodes.v[node]));
     add_calls(c, node);
     c->has_previous = true;

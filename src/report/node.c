@@ -168,11 +168,12 @@ struct frame node_frame(const struct node_table *t, uint32_t node)
 
 struct str node_name(struct node_table *t, uint32_t node)
 {
-    struct frame f = node_frame(t, node);
     struct buf text = BUF_INIT(BUF_NO_LIMIT);
+    struct frame f;
 
     if (t->names[node].s)
         return t->names[node];
+    f = node_frame(t, node);
     if (f.name.n && !f.address && !f.line && !f.file.n) {
         t->names[node] = f.name;
         return f.name;
