@@ -12,6 +12,9 @@
 #include <libdeflate.h>
 #include <stdint.h>
 
+#include "base/hint.h"
+#include "base/inflate_fault.h"
+
 enum {
     HEADER_BYTES = 10,
     TRAILER_BYTES = 8,
@@ -131,13 +134,14 @@ static bool inflate(struct libdeflate_decompressor *z, struct str *rest,
     for (;;) {
         size_t used, made;
         enum libdeflate_result result;
-        char *to;
+        char nothing[1], *to;
 
         if (room > left)
             room = left;
-        to = buf_reserve(out, room);
+        to = room ? buf_reserve(out, room) : nothing;
         if (!to)
             return error_set(err, "out of memory for %zu inflated bytes", room);
+        hint_expect(out->data, out->cap);
         result = libdeflate_deflate_decompress_ex(z, rest->s, rest->n, to, room,
                                                   &used, &made);
         if (result == LIBDEFLATE_SUCCESS) {
@@ -146,7 +150,8 @@ static bool inflate(struct libdeflate_decompressor *z, struct str *rest,
             return true;
         }
         if (result != LIBDEFLATE_INSUFFICIENT_SPACE)
-            return error_set(err, unexpected_end);
+            return inflate_is_sound(*rest, err) &&
+                   error_set(err, invalid_checksum);
         if (room == left)
             return error_set(err,
                              "more than the limit of %zu bytes after inflating",
@@ -155,30 +160,47 @@ static bool inflate(struct libdeflate_decompressor *z, struct str *rest,
     }
 }
 
-static bool check_trailer(struct str *rest, struct str made, struct error *err)
+static bool check_trailer(struct str trailer, struct str made,
+                          struct error *err)
 {
-    if (rest->n < TRAILER_BYTES)
+    if (trailer.n < TRAILER_BYTES)
         return error_set(err, unexpected_end);
-    if (le32(rest->s) != libdeflate_crc32(0, made.s, made.n) ||
-        le32(rest->s + 4) != (uint32_t)made.n)
+    if (le32(trailer.s) != libdeflate_crc32(0, made.s, made.n) ||
+        le32(trailer.s + 4) != (uint32_t)made.n)
         return error_set(err, invalid_checksum);
-    *rest = str_skip(*rest, TRAILER_BYTES);
+    return true;
+}
+
+static bool inflate_member(struct libdeflate_decompressor *z, struct str *bytes,
+                           struct buf *out, struct error *err)
+{
+    size_t start = out->len;
+    struct str stream, rest;
+
+    if (!skip_header(bytes, err))
+        return false;
+    stream = rest = *bytes;
+    if (!inflate(z, &rest, out, err))
+        return false;
+    if (!check_trailer(rest, str_skip(buf_str(out), start), err)) {
+        /* Perhaps the fault of what came before: then that is the error. */
+        inflate_is_sound(stream, err);
+        return false;
+    }
+    *bytes = str_skip(rest, TRAILER_BYTES);
     return true;
 }
 
 bool gzip_inflate(struct str bytes, struct buf *out, struct error *err)
 {
     struct libdeflate_decompressor *z = libdeflate_alloc_decompressor();
-    bool ok = true;
+    bool ok;
 
     if (!z)
         return error_set(err, "out of memory for gunzip");
-    do {
-        size_t start = out->len;
-
-        ok = skip_header(&bytes, err) && inflate(z, &bytes, out, err) &&
-             check_trailer(&bytes, str_skip(buf_str(out), start), err);
-    } while (ok && bytes.n);
+    do
+        ok = inflate_member(z, &bytes, out, err);
+    while (ok && bytes.n);
     libdeflate_free_decompressor(z);
     return ok;
 }

@@ -4,24 +4,29 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define HUGE_PAGE ((uintptr_t)2 << 20)
+#define WORTH_HUGE_PAGES ((size_t)8 << 20)
 
-/* What madvise(2) is asked for, about the whole units among the bytes. */
-static void advise(const void *start, size_t n, uintptr_t unit, int advice)
+static uintptr_t page_size(void)
 {
-    uintptr_t from = ((uintptr_t)start + unit - 1) & ~(unit - 1);
-    uintptr_t to = ((uintptr_t)start + n) & ~(unit - 1);
-
-    if (from < to)
-        madvise((void *)from, to - from, advice);
+    return (uintptr_t)sysconf(_SC_PAGESIZE);
 }
 
 void hint_discard(const void *start, size_t n)
 {
-    advise(start, n, (uintptr_t)sysconf(_SC_PAGESIZE), MADV_DONTNEED);
+    uintptr_t page = page_size();
+    uintptr_t from = ((uintptr_t)start + page - 1) & ~(page - 1);
+    uintptr_t to = ((uintptr_t)start + n) & ~(page - 1);
+
+    if (from < to)
+        madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
 void hint_expect(void *start, size_t n)
 {
-    advise(start, n, HUGE_PAGE, MADV_HUGEPAGE);
+    uintptr_t page = page_size();
+    uintptr_t from = (uintptr_t)start & ~(page - 1);
+    uintptr_t to = ((uintptr_t)start + n + page - 1) & ~(page - 1);
+
+    if (n >= WORTH_HUGE_PAGES)
+        madvise((void *)from, to - from, MADV_HUGEPAGE);
 }

@@ -65,23 +65,29 @@ static void mark_missing(struct samples *s, uint32_t *frames, size_t n)
             frames[i] = NO_INDEX;
 }
 
-/* Where ids are 1, 2, 3 …: as many frames as can be read without looking
- * for the end of the bytes. */
+/* Where ids are 1, 2, 3 …: the frames whose four bytes are surely there, the
+ * last ones of them behind the end of the sample's. */
 static void add_frames_in_order(struct samples *s, struct wire_reader *r)
 {
-    const unsigned char *at = r->at, *end = r->end;
+    const unsigned char *at = r->at, *end = r->end, *last = at;
+    const unsigned char *all = s->d->in.end;
     uint32_t *frames = s->d->p->stack + s->stack_n, *frame = frames;
     uint32_t id, largest = 0;
 
-    while (end - at >= 4) {
+    while (at < end && all - at >= 4) {
         unsigned length = short_varint(at, &id);
 
         if (length == 0)
             break;
+        last = at;
         at += length;
         id--; /* 0 becomes a place that nothing has */
         largest = id > largest ? id : largest;
         *frame++ = id;
+    }
+    if (at > end) { /* ran over: a varint that is cut off */
+        at = last;
+        frame--;
     }
     if (largest >= s->d->locations.in_order && frame > frames)
         mark_missing(s, frames, (size_t)(frame - frames));
