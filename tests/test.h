@@ -27,6 +27,10 @@ struct test {
 
 static struct test *test_first, **test_end = &test_first;
 static bool test_failed;
+static const char *test_skipped; /* why, or NULL */
+
+/* Says that the case cannot be tried here; it returns at once. */
+#define TEST_SKIP(why) ((void)(test_skipped = (why)))
 
 #define TEST(id)                                                               \
     static void test_##id(void);                                               \
@@ -65,9 +69,13 @@ static int test_main(int argc, char **argv)
         if (argc > 1 && strcmp(argv[1], t->name) != 0)
             continue;
         test_failed = false;
+        test_skipped = NULL;
         t->run();
         failures += test_failed;
-        printf("%s %d - %s\n", test_failed ? "not ok" : "ok", ++n, t->name);
+        printf("%s %d - %s", test_failed ? "not ok" : "ok", ++n, t->name);
+        if (test_skipped)
+            printf(" # SKIP %s", test_skipped);
+        printf("\n");
         fflush(stdout);
     }
     printf("1..%d\n", n);

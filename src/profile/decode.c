@@ -51,12 +51,14 @@ bool decode_scalars(struct decoder *d, struct wire_reader r, const char *what,
 
     memset(v, 0, (n + 1) * sizeof(*v));
     while (wire_more(&r)) {
+        const unsigned char *start = r.at;
+
         if (!wire_next(&r, &f))
             return decode_fail(d, r.at, "%s: %s", what, r.problem);
         if (f.number == 0 || f.number > n)
             continue;
         if (f.type != WIRE_VARINT)
-            return decode_fail(d, r.at, "%s: field %u has wire type %d", what,
+            return decode_fail(d, start, "%s: field %u has wire type %d", what,
                                (unsigned)f.number, (int)f.type);
         v[f.number] = f.value;
     }
