@@ -103,17 +103,35 @@ static struct str escape_module(struct arena *a, struct str name)
     return str_of(to, n);
 }
 
+/* Where the Go that a shell would start is installed; NULL if there is none.
+ * The command is ROOT/bin/go, often by way of links. */
+static const char *find_go_root(struct arena *a)
+{
+    struct str rest = str_from(getenv("PATH")), dir;
+    const struct str command = STR("/bin/go");
+
+    while (str_split(&rest, ':', &dir)) {
+        char *path =
+            realpath(arena_printf(a, "%" STR_FMT "/go", STR_ARG(dir)), NULL);
+        struct str found = arena_str(a, str_from(path));
+
+        free(path);
+        if (str_has_suffix(found, command))
+            return arena_cstr(a, str_first(found, found.n - command.n));
+    }
+    return NULL;
+}
+
 /* A source file of Go's library or of a module, on this machine. */
 static int open_go_source(struct arena *a, struct str name)
 {
-    static const char *const usual_roots[] = {"/usr/local/go", "/usr/lib/go"};
     struct str in_root = after(name, STR("/go/src/"));
     struct str in_cache = escape_module(a, after(name, STR("/pkg/mod/")));
     const char *home = getenv("HOME");
     int fd = open_below(a, getenv("GOROOT"), "/src", in_root);
 
-    for (int i = 0; fd < 0 && i < 2; i++)
-        fd = open_below(a, usual_roots[i], "/src", in_root);
+    if (fd < 0)
+        fd = open_below(a, find_go_root(a), "/src", in_root);
     if (fd < 0)
         fd = open_below(a, getenv("GOMODCACHE"), "", in_cache);
     if (fd < 0)

@@ -15,8 +15,8 @@
  * opened as it is, else looked for in each directory of source_path (the
  * current directory when that is empty) and in all parents of these.  What
  * is not found so is looked for where Go keeps its own sources: the standard
- * library under $GOROOT and modules in the module cache, also by the names
- * that a build with -trimpath leaves behind.
+ * library under $GOROOT or beside the go command, and modules in the module
+ * cache, also by the names that a build with -trimpath leaves behind.
  */
 struct source_file {
     struct str name;       /* as the profile has it */

@@ -211,6 +211,14 @@ TEST(go_sources_are_found_without_any_option)
     expect_source(STR("/x"), STR(""), "/usr/local/go/src/lib.go", "library");
     expect_source(STR("/x"), STR(""), "lib.go", "library"); /* -trimpath */
 
+    unsetenv("GOROOT");
+    EXPECT(mkdir("root/bin", 0777) == 0 && mkdir("bin", 0777) == 0);
+    write_file("root/bin/go", "");
+    EXPECT(symlink("../root/bin/go", "bin/go") == 0);
+    setenv("PATH", "/nonexistent:bin", 1);
+    expect_source(STR("/x"), STR(""), "lib.go", "library");
+    setenv("PATH", "/bin:/usr/bin", 1);
+
     EXPECT(mkdir("mod", 0777) == 0 && mkdir("mod/!me", 0777) == 0);
     EXPECT(mkdir("mod/!me/pkg@v1.2.0", 0777) == 0);
     write_file("mod/!me/pkg@v1.2.0/Go.go", "package pkg\nmodule\n");
