@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""What the built libraries call and show.
+
+usage: tests/lint/objects.py BUILD
+
+- Code that runs in signal handlers calls nothing but what is named here.
+- libpprof shows the functions of its header and no other name, and needs
+  libc and zlib alone; the preload library shows, besides, only names of libc.
+"""
+import glob
+import os
+import re
+import subprocess
+import sys
+
+import tree
+
+# What the compiler adds by itself.
+COMPILER = ['__stack_chk_fail', '_GLOBAL_OFFSET_TABLE_', '__stack_chk_guard']
+
+# object of src/runtime: what it may call.
+SIGNAL_CONTEXT = {
+    'unwind': [],
+    # sigaction: its address is taken, for the preload library to replace.
+    'sigprof': ['stack_table_add', 'unwind_regs_from', 'unwind_walk',
+                'sigaction'],
+    # The rest is of init and release, which no handler calls.
+    'stacktable': ['pages_alloc', 'pages_free', 'madvise'],
+}
+
+
+def nm(*arguments):
+    """Names that nm prints, without versions."""
+    ran = subprocess.run(['nm', *arguments], check=True, text=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    names = [line.split()[-1] for line in ran.stdout.splitlines()
+             if re.search(r' [A-Za-z] \S+$', line)]
+    return {name.split('@')[0] for name in names}
+
+
+def exported(library):
+    """Functions and data; absolute symbols are names of versions."""
+    ran = subprocess.run(['nm', '-D', '--defined-only', library], check=True,
+                         text=True, stdout=subprocess.PIPE)
+    return {line.split()[-1].split('@')[0]
+            for line in ran.stdout.splitlines() if ' A ' not in line}
+
+
+def needed(library):
+    ran = subprocess.run(['objdump', '-p', library], check=True, text=True,
+                         stdout=subprocess.PIPE)
+    return set(re.findall(r'NEEDED +(\S+)', ran.stdout))
+
+
+def libc_path(program):
+    ran = subprocess.run(['ldd', program], check=True, text=True,
+                         stdout=subprocess.PIPE)
+    return re.search(r'libc\.so\.6 => (\S+)', ran.stdout).group(1)
+
+
+def check_signal_context(tap, build):
+    for name, allowed in SIGNAL_CONTEXT.items():
+        case = 'runtime/%s.c calls only what a handler may' % name
+        found = glob.glob(os.path.join(build, 'src', 'runtime', '*.p',
+                                       '*%s.c.o' % name))
+        if not found:
+            tap.case(case, ['no such object in ' + build])
+            continue
+        calls = nm('-u', found[0])
+        wrong = [call for call in sorted(calls)
+                 if call not in allowed + COMPILER
+                 and not call.startswith('__aarch64_')]
+        tap.case(case, ['it calls ' + call for call in wrong])
+
+
+def check_library(tap, build):
+    declared = set(re.findall(r'\b(pprof_\w+)\s*\(',
+                              tree.without_comments_and_strings(
+                                  tree.read('include/pprof/pprof.h'))))
+    library = os.path.join(build, 'libpprof.so')
+    preload = os.path.join(build, 'libpprof-preload.so')
+
+    for name, shown in (('libpprof.so', exported(library)),
+                        ('libpprof.a', nm('-g', '--defined-only',
+                                          os.path.join(build,
+                                                       'libpprof.a')))):
+        tap.case(name + ' shows what its header declares, and no more',
+                 ['%s: not in the header' % n
+                  for n in sorted(shown - declared)]
+                 + ['%s: not in the library' % n
+                    for n in sorted(declared - shown)])
+    libc = exported(libc_path(preload))
+    tap.case('libpprof-preload.so shows these and names of libc',
+             sorted(exported(preload) - declared - libc))
+    for path in (library, preload):
+        tap.case(os.path.basename(path) + ' needs libc and zlib alone',
+                 sorted(needed(path) - {'libc.so.6', 'libz.so.1',
+                                        'ld-linux-aarch64.so.1'}))
+
+
+def main():
+    build = sys.argv[1]
+    tap = tree.Tap()
+    check_signal_context(tap, build)
+    check_library(tap, build)
+    tap.end()
+
+
+if __name__ == '__main__':
+    main()
