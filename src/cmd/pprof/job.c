@@ -8,32 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cmd/pprof/interrupt.h"
 #include "cmd/pprof/output.h"
 #include "cmd/pprof/ui.h"
-
-static volatile sig_atomic_t interrupts;
-
-static void on_interrupt(int signal)
-{
-    (void)signal;
-    interrupts = 1;
-}
-
-void job_catch_interrupts(void)
-{
-    /* Without SA_RESTART, so that a read at the prompt comes back. */
-    struct sigaction action = {.sa_handler = on_interrupt};
-
-    sigaction(SIGINT, &action, NULL);
-}
-
-bool job_interrupted(void)
-{
-    bool was = interrupts != 0;
-
-    interrupts = 0;
-    return was;
-}
 
 /* The child: one report, then the end. */
 static _Noreturn void make(const struct profile *p,
@@ -120,5 +97,5 @@ void job_run(const struct profile *p, const struct shell_command *command,
     }
     tell_end(wait_for(maker));
     wait_for(pager);
-    job_interrupted(); /* it was meant for the report */
+    interrupt_take(); /* it was meant for the report */
 }

@@ -17,10 +17,4 @@
 void job_run(const struct profile *p, const struct shell_command *command,
              struct str tools, const char *viewed);
 
-/* While a report runs, and at the prompt, Ctrl-C is not for the shell. */
-void job_catch_interrupts(void);
-
-/* Was there a Ctrl-C since the last call? */
-bool job_interrupted(void);
-
 #endif

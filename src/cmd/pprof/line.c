@@ -5,9 +5,11 @@
 #include <locale.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "base/utf8.h"
 #include "cmd/pprof/history_file.h"
+#include "cmd/pprof/interrupt.h"
 #include "cmd/pprof/ui.h"
 
 #define REMEMBERED  2000
@@ -24,6 +26,7 @@ struct line_reader {
     char *text;   /* of getline */
     size_t text_size;
 
+    bool cancelled;   /* a Ctrl-C ended the line */
     EditLine *editor; /* NULL where lines are just read */
     History *history;
     struct history_file file;
@@ -116,6 +119,34 @@ static unsigned char on_tab(EditLine *editor, int key)
     return result;
 }
 
+/* The next character for libedit, which itself would read on after an
+ * interrupted read. */
+static int next_character(EditLine *editor, wchar_t *out)
+{
+    struct line_reader *r = reader_of(editor);
+    mbstate_t state = {0};
+    char byte;
+
+    for (;;) {
+        if (!interrupt_wait_readable(STDIN_FILENO)) {
+            r->cancelled = true;
+            return -1;
+        }
+        ssize_t n = read(STDIN_FILENO, &byte, 1);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return (int)n;
+        size_t used = mbrtowc(out, &byte, 1, &state);
+        if (used == 0 || used == 1)
+            return 1;
+        if (used == (size_t)-1) { /* not a character: as it is */
+            *out = (unsigned char)byte;
+            return 1;
+        }
+    }
+}
+
 static void remember(struct line_reader *r, struct str line)
 {
     HistEvent event;
@@ -137,6 +168,7 @@ static void start_editor(struct line_reader *r)
     el_set(r->editor, EL_PROMPT, prompt);
     el_set(r->editor, EL_EDITOR, "emacs");
     el_set(r->editor, EL_SIGNAL, 1);
+    el_set(r->editor, EL_GETCFN, next_character);
     el_set(r->editor, EL_HIST, history, r->history);
     el_set(r->editor, EL_ADDFN, "pprof-complete", "Complete the word", on_tab);
     el_set(r->editor, EL_BIND, "^I", "pprof-complete", NULL);
@@ -194,14 +226,12 @@ static enum line_result read_plain(struct line_reader *r, struct str *out)
         fputs(r->prompt, r->screen);
         fflush(r->screen);
     }
-    errno = 0;
-    n = getline(&r->text, &r->text_size, stdin);
+    bool cancelled = r->terminal && !interrupt_wait_readable(STDIN_FILENO);
+    n = cancelled ? -1 : getline(&r->text, &r->text_size, stdin);
     if (n >= 0) {
         *out = without_end(r->text, (size_t)n);
         return LINE_READ;
     }
-    bool cancelled = errno == EINTR && !feof(stdin);
-    clearerr(stdin);
     if (r->terminal)
         fputc('\n', r->screen);
     return cancelled ? LINE_CANCELLED : LINE_END;
@@ -211,14 +241,16 @@ static enum line_result read_edited(struct line_reader *r, struct str *out)
 {
     int n = 0;
 
-    errno = 0;
+    r->cancelled = false;
+    /* Before the prompt shows: libedit itself would do it after, and lose a
+     * Ctrl-D that comes in between. */
+    el_set(r->editor, EL_PREP_TERM, 1);
     const char *text = el_gets(r->editor, &n);
-    if (!text || n <= 0) {
-        bool cancelled = errno == EINTR;
+    if (!text || n <= 0 || r->cancelled) {
         el_reset(r->editor);
         fputc('\n', r->screen);
         fflush(r->screen);
-        return cancelled ? LINE_CANCELLED : LINE_END;
+        return r->cancelled ? LINE_CANCELLED : LINE_END;
     }
     *out = without_end(text, (size_t)n);
     if (str_trim(*out).n) {

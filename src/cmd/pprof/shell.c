@@ -6,6 +6,7 @@
 
 #include "cmd/pprof/complete.h"
 #include "cmd/pprof/help.h"
+#include "cmd/pprof/interrupt.h"
 #include "cmd/pprof/job.h"
 #include "cmd/pprof/line.h"
 #include "cmd/pprof/shell_line.h"
@@ -250,7 +251,7 @@ void shell_run(const struct profile *p, const struct report_config *config,
     s.config.compact_labels = true;
     greet(&s);
     if (s.terminal)
-        job_catch_interrupts();
+        interrupt_catch();
     struct line_reader *reader =
         line_reader_new("(pprof) ", complete_line, &completer);
     while ((result = line_read(reader, &line)) != LINE_END)
