@@ -60,6 +60,7 @@ size_t shell_expand(struct arena *a, const struct profile *p, struct str line,
 static bool split_assignment(struct str line, struct str *name,
                              struct str *value)
 {
+    const struct str mark = STR("//:");
     ptrdiff_t equals = str_find_char(line, '='), comment;
 
     *value = STR("");
@@ -68,10 +69,12 @@ static bool split_assignment(struct str line, struct str *name,
         return false;
     }
     *name = str_trim(str_first(line, (size_t)equals));
-    *value = str_skip(line, (size_t)equals + 1);
-    for (struct str v = *value; (comment = str_find(v, STR("//:"))) >= 0;
-         v = str_skip(v, (size_t)comment + 1))
-        *value = str_first(*value, (size_t)(v.s - value->s) + (size_t)comment);
+    struct str rest = str_skip(line, (size_t)equals + 1);
+    *value = rest;
+    for (size_t at = 0; (comment = str_find(str_skip(rest, at), mark)) >= 0;) {
+        at += (size_t)comment;
+        *value = str_first(rest, at++); /* the last one counts */
+    }
     *value = str_trim(*value);
     return true;
 }
