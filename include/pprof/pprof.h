@@ -72,6 +72,55 @@ PPROF_API int pprof_stop_cpu_profile(void);
  */
 PPROF_API int pprof_write_profile(const char *name, int fd, int debug);
 
+/* ---- the endpoint ------------------------------------------------------ */
+
+struct pprof_serve_options {
+    size_t size;         /* sizeof(struct pprof_serve_options) */
+    const char *address; /* NULL: PPROF_ADDR or 127.0.0.1:6060 */
+    int insecure;        /* not 0: an address that other machines can reach
+                            is fine, without authentication */
+};
+
+/*
+ * Serves /debug/pprof/ at "host:port" or "unix:/path"; port 0 takes a free
+ * one.  A line on stderr says where.  -EADDRINUSE: somebody has it already;
+ * -EACCES: it could be reached from elsewhere; -EALREADY: it is up.
+ */
+PPROF_API int pprof_serve(const char *address);
+PPROF_API int pprof_serve_opts(const struct pprof_serve_options *options);
+
+/* Where it is served, "127.0.0.1:6060"; "" when it is not. */
+PPROF_API const char *pprof_serving(void);
+PPROF_API void pprof_stop_serving(void);
+
+/*
+ * The same for a server that the program has already: give it every request
+ * whose path starts with /debug/pprof.  Takes as long as the profile does, so
+ * call it where waiting harms nobody.
+ */
+struct pprof_request {
+    size_t size;        /* sizeof(struct pprof_request) */
+    const char *method; /* "GET" */
+    const char *path;   /* "/debug/pprof/heap", as it was sent */
+    const char *query;  /* "debug=1", as it was sent; NULL: none */
+    const void *body;   /* of a POST */
+    size_t body_bytes;
+};
+
+struct pprof_response {
+    size_t size; /* sizeof(struct pprof_response) */
+    void *arg;   /* given to the functions */
+    /* The status, then each header, then the body, whole. */
+    void (*status)(void *arg, int status);
+    void (*header)(void *arg, const char *name, const char *value);
+    void (*body)(void *arg, const void *data, size_t bytes);
+    /* Has the client gone?  Then a running profile ends.  NULL: never. */
+    int (*is_gone)(void *arg);
+};
+
+PPROF_API int pprof_handle(const struct pprof_request *request,
+                           const struct pprof_response *response);
+
 #ifdef __cplusplus
 }
 #endif

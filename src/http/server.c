@@ -47,6 +47,7 @@ struct http_server {
     struct http_limits limits;
     http_handler *handler;
     void *arg;
+    void (*thread_begins)(void), (*thread_ends)(void);
     char address[HTTP_ADDRESS_MAX];
     int listener, epoll, wakeup;
     bool accepting; /* the listener is in the epoll set */
@@ -97,6 +98,8 @@ static void *work(void *arg)
     struct http_server *s = arg;
     struct job *job;
 
+    if (s->thread_begins)
+        s->thread_begins();
     pthread_mutex_lock(&s->lock);
     while ((job = next_job(s))) {
         bool skip = job->gone;
@@ -109,6 +112,9 @@ static void *work(void *arg)
         s->done = job;
         wake_event_thread(s);
     }
+    /* Before anybody may think that all workers are gone. */
+    if (s->thread_ends)
+        s->thread_ends();
     s->workers--;
     pthread_cond_signal(&s->quiet);
     pthread_mutex_unlock(&s->lock);
@@ -375,6 +381,9 @@ static void *serve(void *arg)
     struct http_server *s = arg;
     int64_t next_sweep = 0;
 
+    if (s->thread_begins)
+        s->thread_begins();
+
     while (!is_stopping(s)) {
         bool idle = !s->connections && s->accepting;
         int n = epoll_wait(s->epoll, events, EVENTS_AT_ONCE, idle ? -1 : 1000);
@@ -405,6 +414,8 @@ static void *serve(void *arg)
         if (c->job)
             pthread_cond_signal(&c->job->changed);
     pthread_mutex_unlock(&s->lock);
+    if (s->thread_ends)
+        s->thread_ends();
     return NULL;
 }
 
@@ -458,6 +469,8 @@ struct http_server *http_server_new(const struct http_server_options *options,
     s->limits = options->limits ? *options->limits : http_default_limits;
     s->handler = options->handler;
     s->arg = options->arg;
+    s->thread_begins = options->thread_begins;
+    s->thread_ends = options->thread_ends;
     s->queue_end = &s->queue;
     s->epoll = s->wakeup = -1;
     s->listener = http_listen(options->address, options->unix_mode, err);

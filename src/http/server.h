@@ -56,6 +56,8 @@ struct http_server_options {
     const struct http_limits *limits; /* NULL: the defaults */
     http_handler *handler;
     void *arg;
+    /* Called in each thread of the server, first and last; may be NULL. */
+    void (*thread_begins)(void), (*thread_ends)(void);
 };
 
 /* Starts to listen; the words of an error name the address. */

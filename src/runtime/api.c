@@ -26,13 +26,14 @@ static struct {
     char text[256];
 } failures[16];
 
-static int fail(int code, const struct error *err)
+int api_fail(int code, const struct error *err)
 {
     pthread_t self = pthread_self();
     size_t slot = ((size_t)self >> 12) % 16;
 
     failures[slot].thread = self;
-    snprintf(failures[slot].text, sizeof(failures[slot].text), "%s", err->text);
+    snprintf(failures[slot].text, sizeof(failures[slot].text), "%.255s",
+             err->text);
     return -code;
 }
 
@@ -67,7 +68,7 @@ int pprof_start_cpu_profile_opts(int fd,
     if (cpu_start(&inner, &err))
         cpu_fd = fd;
     else
-        rc = fail(cpu_is_running() ? EBUSY : ENOMEM, &err);
+        rc = api_fail(cpu_is_running() ? EBUSY : ENOMEM, &err);
     pthread_mutex_unlock(&cpu_lock);
     return rc;
 }
@@ -86,11 +87,11 @@ int pprof_stop_cpu_profile(void)
     pthread_mutex_lock(&cpu_lock);
     if (cpu_fd < 0) {
         error_set(&err, "cpu profiling is not running");
-        rc = fail(EINVAL, &err);
+        rc = api_fail(EINVAL, &err);
     } else if (!cpu_stop(&out, &err)) {
-        rc = fail(ENOMEM, &err);
+        rc = api_fail(ENOMEM, &err);
     } else if (!file_write_fd(cpu_fd, "cpu profile", buf_str(&out), &err)) {
-        rc = fail(EIO, &err);
+        rc = api_fail(EIO, &err);
     }
     cpu_fd = -1;
     pthread_mutex_unlock(&cpu_lock);
@@ -107,12 +108,12 @@ int pprof_write_profile(const char *name, int fd, int debug)
 
     if (!kind) {
         error_set(&err, "unknown profile \"%s\"", name);
-        return fail(ENOENT, &err);
+        return api_fail(ENOENT, &err);
     }
     if (!profiles_write(kind, debug, &out, &err))
-        rc = fail(ENOMEM, &err);
+        rc = api_fail(ENOMEM, &err);
     else if (!file_write_fd(fd, name, buf_str(&out), &err))
-        rc = fail(EIO, &err);
+        rc = api_fail(EIO, &err);
     buf_release(&out);
     return rc;
 }

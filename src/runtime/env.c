@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "runtime/cpu.h"
+#include "runtime/serve.h"
 #include "runtime/sigprof.h"
 #include "runtime/state.h"
 
@@ -146,6 +147,26 @@ static void watch_signal(const char *text)
     env.toggles = true;
 }
 
+/* An endpoint that was asked for and cannot be had is worth a line. */
+static void serve(const char *address)
+{
+    const char *insecure = getenv("PPROF_INSECURE");
+    bool open = insecure && strcmp(insecure, "1") == 0;
+    char own[512];
+    struct error err;
+
+    if (env.children)
+        serve_in_children();
+    if (serve_start(address, open, &err))
+        return;
+    /* Among several programs the first one has the address. */
+    serve_own_address(address, own, sizeof(own));
+    if (env.children && serve_start(own, open, &err))
+        return;
+    env.debug = true;
+    say("no profiling endpoint", err.text);
+}
+
 /* "LD_PRELOAD=…" without our library, in place: it only gets shorter.  False
  * when nothing else is in it. */
 static bool shorten_preload(char *entry)
@@ -199,6 +220,7 @@ void env_start(void)
     const char *file = getenv("PPROF_CPUPROFILE");
     const char *toggle = getenv("PPROF_CPUPROFILE_SIGNAL");
     const char *children = getenv("PPROF_CHILDREN");
+    const char *address = getenv("PPROF_ADDR");
 
     cpu_read_environment();
     env.pid = getpid();
@@ -210,6 +232,8 @@ void env_start(void)
         watch_signal(toggle);
     else if (file)
         start_profile();
+    if (address && *address)
+        serve(address);
     if (!env.children)
         hide_from_children();
 }

@@ -9,6 +9,8 @@
  *   PPROF_CPUPROFILE_SIGNAL=N    don't start at once: signal N (a number, or
  *                                USR1, USR2, HUP) starts and stops it, each
  *                                time into FILE.0, FILE.1, …
+ *   PPROF_ADDR=ADDRESS           serve /debug/pprof/ there
+ *   PPROF_INSECURE=1             … also where other machines can reach it
  *   PPROF_CPU_RATE=HZ            samples a CPU second, 1 to 4000
  *   PPROF_CHILDREN=1             programs that this one starts are profiled
  *                                too (FILE gets their process id at its

@@ -12,6 +12,7 @@
 #include "runtime/cpu.h"
 #include "runtime/rawcall.h"
 #include "runtime/sigprof.h"
+#include "runtime/serve.h"
 #include "runtime/threads.h"
 
 struct runtime runtime = {.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -81,6 +82,7 @@ static void after_fork_in_child(void)
     cpu_after_fork();
     threads_after_fork();
     api_after_fork();
+    serve_after_fork();
     pprof_thread.tid = 0;
     pprof_thread.profile = 0;
     if (runtime.is_ready)

@@ -26,7 +26,7 @@ static bool list_thread(void *ctx, int tid)
     struct threads *t = ctx;
     struct thread_info *to;
 
-    if (runtime_is_own_thread(tid) && tid != raw_gettid())
+    if (runtime_is_own_thread(tid))
         return true;
     if (t->v.n == THREADS_MAX) {
         t->left_out++;

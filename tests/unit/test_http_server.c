@@ -13,7 +13,7 @@
 
 #define SECOND ((int64_t)1000000000)
 
-static atomic_int client_left;
+static atomic_int handler_waits, client_left;
 
 static void handle(struct http_exchange *x, void *arg)
 {
@@ -21,6 +21,7 @@ static void handle(struct http_exchange *x, void *arg)
 
     (void)arg;
     if (str_eq(path, STR("/slow"))) {
+        atomic_store(&handler_waits, 1);
         atomic_store(&client_left, http_exchange_wait(x, 20 * SECOND) ? -1 : 1);
     } else if (str_eq(path, STR("/large"))) {
         buf_add_pad(&x->body, 'x', (size_t)4 << 20);
@@ -54,7 +55,7 @@ static int connect_to(const struct http_server *s)
 {
     struct str address = str_from(http_server_address(s));
     struct sockaddr_in in = {.sin_family = AF_INET};
-    struct timeval patience = {.tv_sec = 10};
+    struct timeval patience = {.tv_sec = 30};
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     uint64_t port = 0;
 
@@ -92,6 +93,23 @@ static size_t count(struct str text, struct str word)
     return n;
 }
 
+static bool becomes_true(atomic_int *flag)
+{
+    int64_t until = clock_monotonic_ns() + 30 * SECOND;
+
+    while (!atomic_load(flag) && clock_monotonic_ns() < until)
+        usleep(1000);
+    return atomic_load(flag) != 0;
+}
+
+static void start_waiting(int fd)
+{
+    atomic_store(&handler_waits, 0);
+    atomic_store(&client_left, 0);
+    say(fd, "GET /slow HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT(becomes_true(&handler_waits));
+}
+
 TEST(two_pipelined_requests_are_answered_in_order)
 {
     struct http_server *s = start(8);
@@ -119,10 +137,10 @@ TEST(a_chunked_body_and_100_continue)
 
     say(fd, "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n"
             "Expect: 100-continue\r\nConnection: close\r\n\r\n");
-    usleep(50000);
+    EXPECT_STR(hear(fd, out, strlen("HTTP/1.1 100 Continue\r\n\r\n")),
+               "HTTP/1.1 100 Continue\r\n\r\n");
     say(fd, "3\r\nabc\r\n0\r\n\r\n");
     heard = hear(fd, out, sizeof(out));
-    EXPECT(str_has_prefix(heard, STR("HTTP/1.1 100 Continue\r\n\r\n")));
     EXPECT(str_has_suffix(heard, STR("\r\n\r\nabc")));
     close(fd);
     http_server_free(s);
@@ -188,15 +206,10 @@ TEST(a_handler_learns_that_its_client_left)
 {
     struct http_server *s = start(8);
     int fd = connect_to(s);
-    int64_t until = clock_monotonic_ns() + 10 * SECOND;
 
-    atomic_store(&client_left, 0);
-    say(fd, "GET /slow HTTP/1.1\r\nHost: h\r\n\r\n");
-    usleep(50000);
+    start_waiting(fd);
     close(fd);
-    while (!atomic_load(&client_left) && clock_monotonic_ns() < until)
-        usleep(1000);
-    EXPECT(atomic_load(&client_left) == 1);
+    EXPECT(becomes_true(&client_left) && atomic_load(&client_left) == 1);
     http_server_free(s);
 }
 
@@ -205,9 +218,7 @@ TEST(stopping_ends_a_handler_that_waits)
     struct http_server *s = start(8);
     int fd = connect_to(s);
 
-    atomic_store(&client_left, 0);
-    say(fd, "GET /slow HTTP/1.1\r\nHost: h\r\n\r\n");
-    usleep(50000);
+    start_waiting(fd);
     http_server_free(s);
     EXPECT(atomic_load(&client_left) == 1);
     close(fd);

@@ -1,0 +1,373 @@
+#include "runtime/endpoint.h"
+
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "base/percent.h"
+#include "runtime/cpu.h"
+#include "runtime/endpoint_index.h"
+#include "runtime/profiles.h"
+#include "runtime/query.h"
+
+#define SECOND          ((int64_t)1000000000)
+#define DEFAULT_SECONDS 30
+#define MAX_SECONDS     ((int64_t)86400)
+#define MAX_PATH_BYTES  512
+#define MAX_TOKEN_BYTES 4096
+
+static const struct str prefix = STR_INIT("/debug/pprof/");
+
+struct exchange {
+    const struct endpoint_request *request;
+    struct endpoint_reply *reply;
+};
+
+static void header(struct exchange *x, const char *line)
+{
+    buf_addf(&x->reply->headers, "%s\r\n", line);
+}
+
+static void text_reply(struct exchange *x, int status)
+{
+    x->reply->status = status;
+    header(x, "Content-Type: text/plain; charset=utf-8");
+}
+
+/* A refusal by a handler: its words reach the user of pprof only with this
+ * header and this type. */
+static void refuse(struct exchange *x, int status, const char *words)
+{
+    buf_clear(&x->reply->body);
+    text_reply(x, status);
+    header(x, "X-Go-Pprof: 1");
+    buf_addf(&x->reply->body, "%s\n", words);
+}
+
+static void attachment(struct exchange *x, const char *type, struct str name,
+                       const char *suffix)
+{
+    buf_addf(&x->reply->headers,
+             "Content-Type: %s\r\nContent-Disposition: attachment; "
+             "filename=\"%" STR_FMT "%s\"\r\n",
+             type, STR_ARG(name), suffix);
+}
+
+static bool wait_for(struct exchange *x, int64_t ns)
+{
+    return x->request->wait(x->request->arg, ns);
+}
+
+/* --- profile and trace: these take their time --------------------------- */
+
+static int64_t cpu_seconds(struct str query)
+{
+    char text[32];
+    struct str value;
+    uint64_t seconds;
+
+    if (!query_get(query, STR("seconds"), text, sizeof(text), &value) ||
+        !str_to_u64(value, 10, &seconds) || seconds == 0 || seconds > INT64_MAX)
+        return DEFAULT_SECONDS;
+    return seconds < (uint64_t)MAX_SECONDS ? (int64_t)seconds : MAX_SECONDS;
+}
+
+static void serve_profile(struct exchange *x)
+{
+    int64_t seconds = cpu_seconds(x->request->query);
+    struct error err;
+
+    if (!cpu_start(&(struct cpu_options){0}, &err)) {
+        error_wrap(&err, "Could not enable CPU profiling");
+        refuse(x, 500, err.text);
+        return;
+    }
+    /* A client that has gone frees the profiler for the next one at once. */
+    wait_for(x, seconds * SECOND);
+    if (!cpu_stop(&x->reply->body, &err)) {
+        refuse(x, 500, err.text);
+        return;
+    }
+    attachment(x, "application/octet-stream", STR("profile"), "");
+}
+
+static double trace_seconds(struct str query)
+{
+    char text[64], *end;
+    struct str value;
+    double seconds;
+
+    if (!query_get(query, STR("seconds"), text, sizeof(text) - 1, &value))
+        return 1;
+    text[value.n] = '\0';
+    seconds = strtod(text, &end);
+    if (end == text || *end || !(seconds > 0))
+        return 1;
+    return seconds < (double)MAX_SECONDS ? seconds : (double)MAX_SECONDS;
+}
+
+/* Not Go's format: a timeline for Chrome's and Perfetto's viewers. */
+static void serve_trace(struct exchange *x)
+{
+    double seconds = trace_seconds(x->request->query);
+    struct error err;
+
+    if (!cpu_start(&(struct cpu_options){.timeline = true}, &err)) {
+        error_wrap(&err, "Could not enable tracing");
+        refuse(x, 500, err.text);
+        return;
+    }
+    wait_for(x, (int64_t)(seconds * (double)SECOND));
+    if (!cpu_stop_trace(&x->reply->body, &err)) {
+        refuse(x, 500, err.text);
+        return;
+    }
+    attachment(x, "application/json", STR("trace"), ".json");
+}
+
+/* --- snapshots ---------------------------------------------------------- */
+
+static bool delta_seconds(struct str query, bool *wanted, int64_t *seconds)
+{
+    char text[32];
+    struct str value;
+    uint64_t v;
+
+    *wanted = query_get(query, STR("seconds"), text, sizeof(text), &value);
+    if (!*wanted)
+        return true;
+    if (!str_to_u64(value, 10, &v) || v == 0 || v > INT64_MAX)
+        return false;
+    *seconds = v < (uint64_t)MAX_SECONDS ? (int64_t)v : MAX_SECONDS;
+    return true;
+}
+
+/* What changed meanwhile. */
+static void serve_delta(struct exchange *x, const struct profile_kind *kind,
+                        int64_t seconds)
+{
+    struct snapshot before = {0}, after = {0};
+    struct error err;
+
+    if (!snapshot_take(kind, &before, &err)) {
+        refuse(x, 500, "failed to collect profile");
+        return;
+    }
+    if (!wait_for(x, seconds * SECOND))
+        refuse(x, 500, "context canceled");
+    else if (!snapshot_take(kind, &after, &err))
+        refuse(x, 500, "failed to collect profile");
+    else if (!snapshot_subtract(&after, &before, &err) ||
+             !snapshot_write(&after, &x->reply->body, &err))
+        refuse(x, 500, "failed to compute delta");
+    else
+        attachment(x, "application/octet-stream", str_from(kind->name),
+                   "-delta");
+    snapshot_release(&before);
+    snapshot_release(&after);
+}
+
+static void serve_snapshot(struct exchange *x, struct str name)
+{
+    const struct profile_kind *kind = profiles_find(name);
+    int64_t debug = query_debug(x->request->query), seconds;
+    struct error err;
+    bool delta;
+
+    if (!kind) {
+        refuse(x, 404, "Unknown profile");
+        return;
+    }
+    if (!delta_seconds(x->request->query, &delta, &seconds)) {
+        refuse(x, 400,
+               "invalid value for \"seconds\" - must be a positive integer");
+        return;
+    }
+    if (delta && !kind->can_delta) {
+        refuse(x, 400,
+               "\"seconds\" parameter is not supported for this profile type");
+        return;
+    }
+    if (delta && debug != 0) {
+        refuse(x, 400, "seconds and debug params are incompatible");
+        return;
+    }
+    if (delta) {
+        serve_delta(x, kind, seconds);
+        return;
+    }
+    debug = debug < 0 ? 0 : debug > 2 ? 2 : debug;
+    if (!profiles_write(kind, (int)debug, &x->reply->body, &err))
+        refuse(x, 500, err.text);
+    else if (debug)
+        text_reply(x, 200);
+    else
+        attachment(x, "application/octet-stream", name, "");
+}
+
+/* --- small ones --------------------------------------------------------- */
+
+static void serve_cmdline(struct exchange *x)
+{
+    struct buf *body = &x->reply->body;
+    struct error err;
+
+    if (!file_read("/proc/self/cmdline", body, &err)) {
+        refuse(x, 500, err.text);
+        return;
+    }
+    while (body->len && body->data[body->len - 1] == '\0')
+        body->len--;
+    text_reply(x, 200);
+}
+
+/* Integers as Go writes them: 0x…, 0o…, 0b…, 0…, decimal. */
+static bool parse_address(struct str token, uint64_t *out)
+{
+    int base = 10;
+
+    if (token.n > 1 && token.s[0] == '0') {
+        char kind = (char)(token.s[1] | 0x20);
+
+        base = kind == 'x' ? 16 : kind == 'b' ? 2 : 8;
+        token =
+            str_skip(token, kind == 'x' || kind == 'b' || kind == 'o' ? 2 : 1);
+    }
+    return str_to_u64(token, base, out) && *out != 0;
+}
+
+static void serve_symbol(struct exchange *x)
+{
+    bool posted = str_eq(x->request->method, STR("POST"));
+    struct str rest = posted ? x->request->body : x->request->query, token;
+    struct buf *body = &x->reply->body;
+    struct symbol_request *symbols;
+
+    text_reply(x, 200);
+    buf_add(body, STR("num_symbols: 1\n"));
+    if (!profiles_symbol_begin(&symbols))
+        return;
+    while (str_split(&rest, '+', &token)) {
+        size_t start = body->len;
+        uint64_t address;
+
+        if (token.n > MAX_TOKEN_BYTES) {
+            buf_add(body, STR("reading request: bufio: buffer full\n"));
+            break;
+        }
+        if (!parse_address(token, &address))
+            continue;
+        buf_addf(body, "%#llx ", (unsigned long long)address);
+        if (profiles_symbol(symbols, address, body))
+            buf_add_char(body, '\n');
+        else
+            body->len = start;
+    }
+    profiles_symbol_end(symbols);
+}
+
+static void serve_index(struct exchange *x)
+{
+    header(x, "Content-Type: text/html; charset=utf-8");
+    endpoint_write_index(&x->reply->body);
+}
+
+/* --- the way to them ---------------------------------------------------- */
+
+static void redirect(struct exchange *x, struct str path)
+{
+    struct str query = x->request->query;
+
+    x->reply->status = 307;
+    buf_addf(&x->reply->headers, "Location: %" STR_FMT "%s%" STR_FMT "\r\n",
+             STR_ARG(path), query.n ? "?" : "", STR_ARG(query));
+}
+
+/* Has the path an empty or dotted element?  Then its clean form in out. */
+static bool clean_path(struct str path, char *out, struct str *clean)
+{
+    struct str rest = str_skip(path, 1), part;
+    bool changed = false;
+    size_t n = 0;
+
+    while (str_split(&rest, '/', &part)) {
+        if (part.n == 0 || str_eq(part, STR("."))) {
+            changed = true;
+        } else if (str_eq(part, STR(".."))) {
+            changed = true;
+            while (n > 0 && out[--n] != '/')
+                ;
+        } else {
+            out[n++] = '/';
+            memcpy(out + n, part.s, part.n);
+            n += part.n;
+        }
+    }
+    if (n == 0 || path.s[path.n - 1] == '/')
+        out[n++] = '/';
+    *clean = str_of(out, n);
+    return changed;
+}
+
+static bool method_allowed(struct exchange *x, struct str name)
+{
+    struct str method = x->request->method;
+    bool symbol = str_eq(name, STR("symbol"));
+
+    if (str_eq(method, STR("GET")) || str_eq(method, STR("HEAD")) ||
+        (symbol && str_eq(method, STR("POST"))))
+        return true;
+    text_reply(x, 405);
+    header(x, symbol ? "Allow: GET, HEAD, POST" : "Allow: GET, HEAD");
+    buf_add(&x->reply->body, STR("Method Not Allowed\n"));
+    return false;
+}
+
+static void serve_name(struct exchange *x, struct str name)
+{
+    if (!method_allowed(x, name))
+        return;
+    if (name.n == 0)
+        serve_index(x);
+    else if (str_eq(name, STR("profile")))
+        serve_profile(x);
+    else if (str_eq(name, STR("trace")))
+        serve_trace(x);
+    else if (str_eq(name, STR("cmdline")))
+        serve_cmdline(x);
+    else if (str_eq(name, STR("symbol")))
+        serve_symbol(x);
+    else
+        serve_snapshot(x, name);
+}
+
+static void not_found(struct exchange *x)
+{
+    text_reply(x, 404);
+    buf_add(&x->reply->body, STR("404 page not found\n"));
+}
+
+void endpoint_handle(const struct endpoint_request *request,
+                     struct endpoint_reply *reply)
+{
+    struct exchange x = {request, reply};
+    char decoded[MAX_PATH_BYTES], cleaned[MAX_PATH_BYTES + 1];
+    struct str path = request->path, clean;
+    ptrdiff_t n =
+        path.n <= sizeof(decoded) ? percent_decode(path, false, decoded) : -1;
+
+    reply->status = 200;
+    header(&x, "X-Content-Type-Options: nosniff");
+    if (n <= 0 || decoded[0] != '/') {
+        not_found(&x);
+        return;
+    }
+    path = str_of(decoded, (size_t)n);
+    if (clean_path(path, cleaned, &clean))
+        redirect(&x, clean);
+    else if (str_eq(path, str_first(prefix, prefix.n - 1)))
+        redirect(&x, prefix);
+    else if (str_has_prefix(path, prefix))
+        serve_name(&x, str_skip(path, prefix.n));
+    else
+        not_found(&x);
+}

@@ -1,0 +1,105 @@
+#include "runtime/endpoint_index.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "runtime/profiles.h"
+
+struct row {
+    const char *name, *description;
+    uint64_t count;
+};
+
+/* What is served but is no snapshot. */
+static const struct row others[] = {
+    {"cmdline", "The command line of the program, its arguments apart by NUL.",
+     0},
+    {"profile",
+     "CPU profile. It takes as long as the seconds parameter says (30 by "
+     "default); then open it with pprof.",
+     0},
+    {"symbol",
+     "Maps the program addresses in the query or in the body of a POST to "
+     "function names.",
+     0},
+    {"trace",
+     "Which thread ran where and when, over the seconds of the parameter (1 "
+     "by default), as JSON for Perfetto or Chrome. Not the format of Go's "
+     "execution tracer.",
+     0},
+};
+
+#define MAX_ROWS 64
+
+static size_t collect(struct row *rows)
+{
+    size_t n = 0;
+
+    for (const struct profile_kind *k = profiles_all();
+         k->name && n < MAX_ROWS - 8; k++)
+        rows[n++] = (struct row){k->name, k->description, k->count()};
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        size_t at = n++;
+
+        for (; at > 0 && strcmp(rows[at - 1].name, others[i].name) > 0; at--)
+            rows[at] = rows[at - 1];
+        rows[at] = others[i];
+    }
+    return n;
+}
+
+/* Names and descriptions may be the program's own one day. */
+static void add_escaped(struct buf *out, const char *text)
+{
+    for (; *text; text++) {
+        switch (*text) {
+        case '&':
+            buf_add(out, STR("&amp;"));
+            break;
+        case '<':
+            buf_add(out, STR("&lt;"));
+            break;
+        case '>':
+            buf_add(out, STR("&gt;"));
+            break;
+        case '\'':
+            buf_add(out, STR("&#39;"));
+            break;
+        case '"':
+            buf_add(out, STR("&#34;"));
+            break;
+        default:
+            buf_add_char(out, *text);
+        }
+    }
+}
+
+void endpoint_write_index(struct buf *out)
+{
+    struct row rows[MAX_ROWS];
+    size_t n = collect(rows);
+
+    buf_add(out, STR("<html>\n<head>\n<title>/debug/pprof/</title>\n<style>\n"
+                     ".profile-name { display: inline-block; width: 8rem; }\n"
+                     "</style>\n</head>\n<body>\n/debug/pprof/\n<br>\n"
+                     "<p>Add debug=1 to a link to read a profile as text.</p>\n"
+                     "Profiles here:\n<table>\n"
+                     "<thead><td>Count</td><td>Profile</td></thead>\n"));
+    for (size_t i = 0; i < n; i++) {
+        buf_addf(out, "<tr><td>%" PRIu64 "</td><td><a href='", rows[i].count);
+        add_escaped(out, rows[i].name);
+        buf_add(out, STR("?debug=1'>"));
+        add_escaped(out, rows[i].name);
+        buf_add(out, STR("</a></td></tr>\n"));
+    }
+    buf_add(out, STR("</table>\n<a href=\"goroutine?debug=2\">all threads with "
+                     "their stacks</a>\n<br>\n<p>What they are:</p>\n<ul>\n"));
+    for (size_t i = 0; i < n; i++) {
+        buf_add(out, STR("<li><div class=profile-name>"));
+        add_escaped(out, rows[i].name);
+        buf_add(out, STR(":</div> "));
+        add_escaped(out, rows[i].description);
+        buf_add(out, STR("</li>\n"));
+    }
+    buf_add(out, STR("</ul>\n</body>\n</html>\n"));
+}

@@ -1,0 +1,21 @@
+#ifndef RUNTIME_QUERY_H
+#define RUNTIME_QUERY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+/*
+ * Words of a URL's query, read as Go's handlers read them: the first value
+ * counts, an unreadable one is as good as none.
+ */
+
+/* The decoded value in out[0..size); false if absent, empty or too long. */
+bool query_get(struct str query, struct str key, char *out, size_t size,
+               struct str *value);
+
+/* debug=: any decimal integer; everything else is 0. */
+int64_t query_debug(struct str query);
+
+#endif
