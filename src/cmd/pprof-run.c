@@ -20,7 +20,8 @@ static const char usage[] =
     "  -signal SIGNAL     don't profile at once: SIGNAL (USR2, 12 ...) starts\n"
     "                     and stops, into FILE.0, FILE.1 ...\n"
     "  -rate HZ           samples a CPU second, 1 to 4000 (PPROF_CPU_RATE)\n"
-    "  -source perf|timer what makes the samples (PPROF_CPU_SOURCE)\n"
+    "  -source SOURCE     what makes the samples: perf, perf-user, timer\n"
+    "                     (PPROF_CPU_SOURCE; the best that works by itself)\n"
     "  -children          profile what PROGRAM starts, too (PPROF_CHILDREN)\n"
     "  -v                 say on stderr what happens (PPROF_DEBUG)\n"
     "  -version           print the version\n";

@@ -26,7 +26,7 @@
 
 static struct {
     _Atomic bool in_use; /* from cpu_start to the end of cpu_stop */
-    bool is_perf;
+    bool has_perf, has_timer;
     struct source_perf perf;
     struct source_timer timer;
     struct stack_table table;
@@ -40,7 +40,7 @@ static struct {
     uint32_t profiles;
     bool has_environment;
     int rate_hz; /* what the environment wants, else the default */
-    bool only_perf, only_timer;
+    bool only_perf, only_timer, user_only;
 } cpu;
 
 void cpu_read_environment(void)
@@ -55,7 +55,8 @@ void cpu_read_environment(void)
     cpu.rate_hz = CPU_RATE_DEFAULT;
     if (rate && str_to_u64(str_from(rate), 10, &hz) && hz > 0)
         cpu.rate_hz = hz > CPU_RATE_MAX ? CPU_RATE_MAX : (int)hz;
-    cpu.only_perf = source && strcmp(source, "perf") == 0;
+    cpu.user_only = source && strcmp(source, "perf-user") == 0;
+    cpu.only_perf = source && (cpu.user_only || strcmp(source, "perf") == 0);
     cpu.only_timer = source && strcmp(source, "timer") == 0;
 }
 
@@ -90,17 +91,26 @@ static void uninstall(int sig, struct sigaction *old)
         sampler.sigaction(sig, old, NULL);
 }
 
+static void close_sources(void)
+{
+    if (cpu.has_perf) {
+        source_perf_enable(&cpu.perf, false);
+        source_perf_close(&cpu.perf);
+    }
+    if (cpu.has_timer)
+        source_timer_close(&cpu.timer);
+    cpu.has_perf = cpu.has_timer = false;
+}
+
 /* Without our handler the next signal would end the program or surprise it:
  * stop at once, and say so in the profile. */
 static void watch_handler(void)
 {
-    if (is_installed(cpu.is_perf ? SIGTRAP : SIGPROF))
-        return;
-    cpu.handler_lost = true;
-    if (cpu.is_perf)
-        source_perf_enable(&cpu.perf, false);
-    else
-        source_timer_close(&cpu.timer);
+    if ((cpu.has_perf && !is_installed(SIGTRAP)) ||
+        (cpu.has_timer && !is_installed(SIGPROF))) {
+        cpu.handler_lost = true;
+        close_sources();
+    }
 }
 
 /* The thread that keeps threads and modules up to date while a profile runs.
@@ -116,9 +126,8 @@ static void *keep(void *arg)
         int64_t now = runtime_clock_ns(CLOCK_MONOTONIC);
 
         if (atomic_load(&sampler.running)) {
-            if (!cpu.handler_lost)
-                watch_handler();
-            if (!cpu.is_perf && !cpu.handler_lost)
+            watch_handler();
+            if (cpu.has_timer)
                 source_timer_scan(&cpu.timer);
             if (now >= next_modules) {
                 runtime_lock();
@@ -133,25 +142,36 @@ static void *keep(void *arg)
     return NULL;
 }
 
+static bool open_timer(struct error *err)
+{
+    install(SIGPROF, &sampler.old_prof);
+    cpu.has_timer = source_timer_open(&cpu.timer, cpu.period_ns, err);
+    if (!cpu.has_timer)
+        uninstall(SIGPROF, &sampler.old_prof);
+    return cpu.has_timer;
+}
+
+/* Nothing fires before sampler.running is set: the events are disabled, and
+ * the handler ignores what a timer sends. */
 static bool open_source(struct error *err)
 {
-    enum cpu_source kind;
+    struct error ignored;
 
-    cpu.is_perf = false;
     if (!cpu.only_timer) {
         install(SIGTRAP, &sampler.old_trap);
-        if (source_perf_open(&cpu.perf, cpu.period_ns, &kind, err)) {
-            cpu.is_perf = true;
-            sampler.source = kind;
+        cpu.has_perf = source_perf_open(&cpu.perf, cpu.period_ns, cpu.user_only,
+                                        &sampler.source, err);
+        if (cpu.has_perf) {
+            if (sampler.source == CPU_SOURCE_PERF_USER)
+                open_timer(&ignored);
             return true;
         }
         uninstall(SIGTRAP, &sampler.old_trap);
         if (cpu.only_perf)
             return false;
     }
-    install(SIGPROF, &sampler.old_prof);
     sampler.source = CPU_SOURCE_TIMER;
-    return true;
+    return open_timer(err);
 }
 
 static bool begin(const struct cpu_options *options, struct error *err)
@@ -224,16 +244,9 @@ bool cpu_start(const struct cpu_options *options, struct error *err)
     cpu.start_time_ns = runtime_clock_ns(CLOCK_REALTIME);
     cpu.start_ns = runtime_clock_ns(CLOCK_MONOTONIC);
     cpu.start_cpu_ns = runtime_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    if (cpu.is_perf) {
-        atomic_store(&sampler.running, true);
-        source_perf_enable(&cpu.perf, true);
-        return true;
-    }
-    if (!source_timer_open(&cpu.timer, cpu.period_ns, err)) {
-        end();
-        return false;
-    }
     atomic_store(&sampler.running, true);
+    if (cpu.has_perf)
+        source_perf_enable(&cpu.perf, true);
     return true;
 }
 
@@ -248,14 +261,9 @@ static bool halt(struct error *err)
     atomic_store(&cpu.keeper_stop, true);
     pthread_join(cpu.keeper, NULL);
     atomic_store(&cpu.keeper_is_up, false);
-    if (cpu.is_perf) {
-        source_perf_enable(&cpu.perf, false);
-        source_perf_close(&cpu.perf);
-        uninstall(SIGTRAP, &sampler.old_trap);
-    } else {
-        source_timer_close(&cpu.timer);
-        uninstall(SIGPROF, &sampler.old_prof);
-    }
+    close_sources();
+    uninstall(SIGTRAP, &sampler.old_trap);
+    uninstall(SIGPROF, &sampler.old_prof);
     if (!grace_wait(&runtime.modules.grace, GRACE_NS)) {
         /* A handler that does not come back may still write: let it. */
         cpu.table = (struct stack_table){0};
@@ -269,7 +277,7 @@ static void add_comments(struct profile_spec *spec, int64_t cpu_ns)
 {
     static const char *const names[] = {
         "none", "perf task-clock (kernel time included)",
-        "perf task-clock (user mode; kernel time by the thread clocks)",
+        "perf task-clock for user mode, thread CPU timers for the kernel",
         "thread CPU timers (overruns counted)"};
     struct buf *c = &spec->comments;
 
@@ -284,7 +292,7 @@ static void add_comments(struct profile_spec *spec, int64_t cpu_ns)
              (unsigned long long)sampler.ends[UNWIND_BAD_FRAME]);
     buf_addf(c, "dropped samples: %llu\n",
              (unsigned long long)(sampler.no_scratch + cpu.table.refused));
-    if (!cpu.is_perf && cpu.timer.failed)
+    if (cpu.timer.failed)
         buf_addf(c, "threads without a timer: %llu\n",
                  (unsigned long long)cpu.timer.failed);
     if (cpu.handler_lost)
@@ -338,8 +346,9 @@ bool cpu_is_running(void)
 
 void cpu_after_fork(void)
 {
-    if (atomic_load(&sampler.running) && cpu.is_perf)
-        source_perf_close(&cpu.perf);
+    if (cpu.has_perf)
+        source_perf_close(&cpu.perf); /* timers are not inherited */
+    cpu.has_perf = cpu.has_timer = false;
     atomic_store(&sampler.running, false);
     atomic_store(&cpu.keeper_is_up, false);
     /* The table is the parent's; its memory is given up, not shared. */

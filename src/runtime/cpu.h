@@ -15,8 +15,8 @@
  *     cpu_stop(out, &err);     // the profile, gzip'd, appended to out
  *
  * The source of samples is chosen when it starts: perf events where they are
- * allowed, else CPU timers; PPROF_CPU_SOURCE=perf|timer insists on one.  The
- * profile's comments say which it was and what was lost.
+ * allowed, else CPU timers; PPROF_CPU_SOURCE=perf|perf-user|timer insists on
+ * one.  The profile's comments say which it was and what was lost.
  */
 #define CPU_RATE_DEFAULT 100
 #define CPU_RATE_MAX     4000

@@ -70,8 +70,6 @@ const char *names_pseudo(uint64_t frame)
     switch (frame) {
     case FRAME_TRUNCATED:
         return "[truncated]";
-    case FRAME_KERNEL:
-        return "[kernel]";
     case FRAME_NO_STACK:
         return "[no stack]";
     default:

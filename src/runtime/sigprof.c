@@ -75,7 +75,7 @@ static void note_tick(const struct stack_record *r, uint32_t weight)
         (uint32_t)((const uint64_t *)r - sampler.table->arena), weight};
 }
 
-static void record(const ucontext_t *context, int64_t weight, int64_t kernel)
+static void record(const ucontext_t *context, int64_t weight)
 {
     struct unwind_regs regs = unwind_regs_from(context);
     uint64_t tag = sampler.tag_threads ? thread_id() : 0;
@@ -100,50 +100,100 @@ static void record(const ucontext_t *context, int64_t weight, int64_t kernel)
         if (sampler.ticks)
             note_tick(r, (uint32_t)weight);
     }
-    if (kernel > 0) {
-        s->pcs[0] = FRAME_KERNEL;
-        r = stack_table_add(sampler.table, s->pcs, 1, tag);
-        if (r)
-            stack_record_count(r, 0, kernel);
-    }
     scratch_give(s);
 }
 
-/*
- * Periods of CPU time that have passed in this thread since its last sample.
- * The perf event fires once for a whole system call, however long; the
- * thread's clock knows.  Rounded, and what is rounded off is carried on.
- */
-static int64_t periods_due(void)
+/* CPU time of this thread that no sample stands for yet; `first` is assumed
+ * at the first signal of a profile. */
+static int64_t unaccounted_ns(int64_t first)
 {
     struct thread_state *t = &pprof_thread;
-    int64_t now = raw_clock(CLOCK_THREAD_CPUTIME_ID), n;
+    int64_t now = raw_clock(CLOCK_THREAD_CPUTIME_ID);
 
     if (t->profile != sampler.profile) {
         t->profile = sampler.profile;
-        t->accounted_ns = now - sampler.period_ns;
+        t->accounted_ns = now - first;
     }
-    n = (now - t->accounted_ns + sampler.period_ns / 2) / sampler.period_ns;
-    n = n < 1 ? 1 : n;
-    t->accounted_ns += n * sampler.period_ns;
-    return n;
+    return now - t->accounted_ns;
 }
 
-static void sample(const siginfo_t *info, const ucontext_t *context)
+static void account(const ucontext_t *context, int64_t periods)
 {
-    int64_t n;
+    pprof_thread.accounted_ns += periods * sampler.period_ns;
+    record(context, periods);
+}
+
+/*
+ * An event that sees user and kernel fires once for a whole system call,
+ * however long; the thread's clock knows.  Rounded, and what is rounded off
+ * is carried on.
+ */
+static void sample_all(const ucontext_t *context)
+{
+    int64_t period = sampler.period_ns;
+    int64_t n = (unaccounted_ns(period) + period / 2) / period;
+
+    account(context, n < 1 ? 1 : n);
+}
+
+/* Did the signal come on the way out of a system call?  Then the instruction
+ * before pc is the one that entered it. */
+static bool is_after_syscall(const ucontext_t *context)
+{
+    struct unwind_regs regs = unwind_regs_from(context);
+    const uint8_t *pc = (const uint8_t *)regs.pc;
+
+    if ((regs.pc & 4095) < 4) /* the page before may not be there */
+        return false;
+#if defined(__x86_64__)
+    return pc[-2] == 0x0f && pc[-1] == 0x05;
+#else
+    return *(const uint32_t *)(pc - 4) == 0xd4000001;
+#endif
+}
+
+/*
+ * An event that sees user mode only: each stands for one period.  What the
+ * thread's clock shows beyond was in the kernel; it belongs to the system
+ * call from which a timer's signal finds us coming, or, when much of it has
+ * gathered, to page faults where the timer finds us.
+ */
+static void sample_user(const ucontext_t *context)
+{
+    if (pprof_thread.profile != sampler.profile)
+        unaccounted_ns(sampler.period_ns);
+    account(context, 1);
+}
+
+static void sample_kernel(const ucontext_t *context, int64_t overruns)
+{
+    int64_t period = sampler.period_ns;
+    int64_t left = unaccounted_ns((overruns + 1) * period), n;
+
+    if (is_after_syscall(context))
+        n = (left + period / 2) / period;
+    else
+        n = left / period - 1;
+    if (n > 0)
+        account(context, n);
+}
+
+static void sample(int sig, const siginfo_t *info, const ucontext_t *context)
+{
+    int64_t overruns = info->si_overrun > 0 ? info->si_overrun : 0;
 
     switch (sampler.source) {
     case CPU_SOURCE_PERF:
-        record(context, periods_due(), 0);
+        sample_all(context);
         break;
     case CPU_SOURCE_PERF_USER:
-        n = periods_due();
-        record(context, 1, n - 1);
+        if (sig == SIGTRAP)
+            sample_user(context);
+        else
+            sample_kernel(context, overruns);
         break;
     case CPU_SOURCE_TIMER:
-        n = info->si_overrun > 0 ? info->si_overrun : 0;
-        record(context, n + 1, 0);
+        record(context, overruns + 1);
         break;
     default:
         break;
@@ -201,7 +251,7 @@ void sigprof_on_sample(int sig, siginfo_t *info, void *context)
         return;
     e = grace_enter(sampler.grace);
     if (atomic_load(&sampler.running))
-        sample(info, context);
+        sample(sig, info, context);
     grace_leave(sampler.grace, e);
 }
 

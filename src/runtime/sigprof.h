@@ -37,7 +37,8 @@ extern __thread struct thread_state pprof_thread
 enum cpu_source {
     CPU_SOURCE_NONE,
     CPU_SOURCE_PERF,      /* task-clock event, kernel time included */
-    CPU_SOURCE_PERF_USER, /* task-clock event, user mode only */
+    CPU_SOURCE_PERF_USER, /* task-clock event for user mode, where more is
+                             not allowed; timers for time in the kernel */
     CPU_SOURCE_TIMER,     /* a CPU timer a thread */
 };
 

@@ -126,7 +126,7 @@ static bool perf_is_wise(struct error *err)
     return true;
 }
 
-bool source_perf_open(struct source_perf *s, int64_t period_ns,
+bool source_perf_open(struct source_perf *s, int64_t period_ns, bool user_only,
                       enum cpu_source *kind, struct error *err)
 {
     struct perf_opening o = {s, period_ns, true, 0};
@@ -134,7 +134,7 @@ bool source_perf_open(struct source_perf *s, int64_t period_ns,
     *s = (struct source_perf){.fds = {.size = sizeof(int)}};
     if (!perf_is_wise(err))
         return false;
-    for (int kernel = 1; kernel >= 0; kernel--) {
+    for (int kernel = !user_only; kernel >= 0; kernel--) {
         o.kernel = kernel;
         o.error = 0;
         if (!source_each_thread(perf_open_thread, &o))

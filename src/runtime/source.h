@@ -21,8 +21,8 @@ struct source_perf {
 };
 
 /* Opens the events, not yet counting.  Says in *kind whether kernel time is
- * included.  False: refused, err says by whom. */
-bool source_perf_open(struct source_perf *s, int64_t period_ns,
+ * included (never if user_only).  False: refused, err says by whom. */
+bool source_perf_open(struct source_perf *s, int64_t period_ns, bool user_only,
                       enum cpu_source *kind, struct error *err);
 void source_perf_enable(struct source_perf *s, bool on);
 void source_perf_close(struct source_perf *s);

@@ -24,8 +24,7 @@
 /* Frames that are no code: addresses that no program has. */
 enum {
     FRAME_TRUNCATED = 1, /* the stack was deeper than could be walked */
-    FRAME_KERNEL = 2,    /* time in the kernel that no stack was seen for */
-    FRAME_NO_STACK = 3,  /* a thread that did not answer */
+    FRAME_NO_STACK = 2,  /* a thread that did not answer */
 };
 
 struct stack_record {

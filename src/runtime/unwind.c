@@ -354,6 +354,28 @@ static bool step_leaf(struct walker *w)
     return true;
 }
 
+/* Signal trampolines of other C libraries and of emulators come without
+ * unwind data; their code is always the same. */
+static bool is_trampoline(struct walker *w)
+{
+#if defined(__x86_64__)
+    /* mov $15, %rax; syscall */
+    static const uint8_t code[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+#else
+    /* mov x8, #139; svc #0 */
+    static const uint8_t code[] = {0x68, 0x11, 0x80, 0xd2, 1, 0, 0, 0xd4};
+#endif
+    uint64_t last = w->pc + sizeof(code) - 1;
+
+    if (w->pc < PAGE || w->pc >> 48 || !stack_probe(w, w->pc & ~7ull) ||
+        ((w->pc ^ last) >= PAGE && !stack_probe(w, last & ~7ull)))
+        return false;
+    for (size_t i = 0; i < sizeof(code); i++)
+        if (((const uint8_t *)w->pc)[i] != code[i])
+            return false;
+    return true;
+}
+
 /* One frame without unwind data.  Generated code (in no module) mostly keeps
  * frame pointers; what a module does not describe is mostly a leaf. */
 static bool step_unknown(struct walker *w)
@@ -387,6 +409,8 @@ size_t unwind_walk(const struct unwind_map *map, const struct unwind_regs *from,
         enum rule_kind kind = rule_kind(rule);
 
         pcs[n++] = lookup;
+        if (kind == RULE_NONE && !w.is_top && is_trampoline(&w))
+            kind = RULE_SIGNAL;
         if (kind == RULE_END) {
             *end_out = UNWIND_COMPLETE;
             break;

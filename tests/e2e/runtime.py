@@ -5,7 +5,7 @@ import subprocess
 
 BUILD = os.environ.get('PPROF_BUILD', 'build')
 PROGRAMS = os.path.join(BUILD, 'tests', 'e2e', 'programs')
-SOURCES = ('perf', 'timer')
+SOURCES = ('perf', 'perf-user', 'timer')
 
 
 def pprof(*args):

@@ -1,5 +1,6 @@
 """Unmodified programs of the system under pprof-run."""
 import os
+import re
 import shutil
 import signal
 import socket
@@ -8,7 +9,8 @@ import tempfile
 import time
 import unittest
 
-from runtime import run_profiled, stack_ends, top
+from runtime import (SOURCES, comments, run_profiled, source_works,
+                     stack_ends, top)
 
 
 def free_port():
@@ -134,6 +136,23 @@ class Programs(unittest.TestCase):
         server.send_signal(signal.SIGTERM)
         self.finish(server)
         self.check(['main'], at_least=5)
+
+    def test_time_in_the_kernel_belongs_to_the_call(self):
+        for source in SOURCES:
+            if not source_works(source):
+                print('# %s is not allowed here' % source)
+                continue
+            with self.subTest(source):
+                self.finish(run_profiled(
+                    self.profile, ['dd', 'if=/dev/urandom', 'of=/dev/null',
+                                   'bs=1M', 'count=150'],
+                    options=['-source', source], stderr=subprocess.DEVNULL))
+                self.check(['read'])
+                used = float(re.search(r'cpu time of the process: (\d+)',
+                                       comments(self.profile)).group(1))
+                read = max(cum for name, (_, cum) in top(self.profile).items()
+                           if 'read' in name)
+                self.assertGreater(read, 0.9 * used)
 
     def test_a_signal_starts_and_stops(self):
         process = run_profiled(

@@ -33,7 +33,8 @@ class Truth(unittest.TestCase):
             self.assertAlmostEqual(total / used, 1, delta=0.03)
             ends = stack_ends(path)
             self.assertGreaterEqual(ends[0], 0.99 * sum(ends))
-            self.assertIn('cpu source: %s' % {'perf': 'perf',
+            self.assertIn('cpu source: %s' % {'perf': 'perf task-clock (',
+                                              'perf-user': 'perf task-clock for',
                                               'timer': 'thread'}[source],
                           comments(path))
 
