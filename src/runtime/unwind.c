@@ -57,7 +57,12 @@ static bool stack_probe(struct walker *w, uint64_t address)
     return true;
 }
 
-static inline bool stack_load(struct walker *w, uint64_t address, uint64_t *out)
+/* Sanitizers know of variables, not of stacks. */
+#define UNSANITIZED                                                            \
+    __attribute__((no_sanitize("address", "alignment", "thread")))
+
+UNSANITIZED static inline bool stack_load(struct walker *w, uint64_t address,
+                                          uint64_t *out)
 {
     if ((address < w->lo || address >= w->hi || w->hi - address < 8) &&
         !stack_probe(w, address))
