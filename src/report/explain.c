@@ -159,7 +159,7 @@ static void add_rest(const struct explainer *e, size_t n, int64_t rest)
     add_change(e, rest, 10);
     buf_add(e->out, STR("          "));
     if (n > 0)
-        buf_addf(e->out, "in %zu more places, and ", n);
+        buf_addf(e->out, "in %zu more place%s, and ", n, n == 1 ? "" : "s");
     buf_add(e->out, STR("in what is too small to name\n"));
 }
 
@@ -220,7 +220,9 @@ static void add_functions(const struct explainer *e)
         buf_add_pad(e->out, ' ', 10);
         buf_add(e->out, frame_name(e, f->frame));
         buf_add(e->out, STR(": "));
-        add_amounts(e, f->own);
+        report_add_value(e->report, e->out, f->own.before);
+        buf_add(e->out, STR(" → "));
+        report_add_value(e->report, e->out, f->own.after);
         buf_addf(e->out, ", %.1f%% → %.1f%% of the total\n",
                  percent(f->own.before, c.total.before),
                  percent(f->own.after, c.total.after));

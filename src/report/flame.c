@@ -13,13 +13,12 @@
 #include "base/i64.h"
 #include "base/utf8.h"
 #include "report/ansi.h"
-#include "report/short_name.h"
+#include "report/label.h"
 #include "report/stack_tree.h"
 
 #define DEFAULT_COLUMNS 80
 #define LEAST_COLUMNS   20
 #define EIGHTHS         8
-#define LEAST_LETTERS   3 /* of a name that is cut, with the ellipsis */
 
 struct cell {
     double from, to; /* in eighths of a column */
@@ -107,94 +106,16 @@ static void add_amount(const struct flame *f, struct buf *out, struct amounts a)
     report_add_value(f->report, out, value);
 }
 
-/* The beginning of a text that is wider than `room`; nothing if too little
- * of it would be left to recognise it. */
-static void add_cut(struct buf *out, struct str text, size_t room)
-{
-    size_t n = 0;
-
-    if (room < LEAST_LETTERS)
-        return;
-    for (size_t count = 1; n < text.n && count < room; count++) {
-        size_t step = utf8_sequence(str_skip(text, n));
-
-        n += step > 0 ? step : 1;
-    }
-    buf_add(out, str_first(text, n));
-    buf_add(out, STR("…"));
-}
-
-/* Control characters would leave the cell. */
-static struct str printable(struct arena *a, struct str name)
-{
-    char *text = NULL;
-
-    for (size_t i = 0; i < name.n; i++) {
-        if ((unsigned char)name.s[i] >= ' ' && name.s[i] != 0x7f)
-            continue;
-        if (!text)
-            text = arena_cstr(a, name);
-        text[i] = '?';
-    }
-    return text ? str_of(text, name.n) : name;
-}
-
-/*
- * The function without where it belongs: "mallocgc" of runtime.mallocgc,
- * "push_back" of std::vector<int>::push_back(int const&).  A closure keeps
- * its function's name: "serve.func1".
- */
-static struct str last_name(struct str name)
-{
-    size_t start = 0, before = 0, end = name.n;
-
-    for (size_t i = 0; i < end; i++) {
-        bool is_receiver = name.s[i] == '(' && i > 0 && name.s[i - 1] == '.';
-
-        if (name.s[i] == '<' || (name.s[i] == '(' && !is_receiver && i > 0)) {
-            end = i;
-        } else if (name.s[i] == '.' || name.s[i] == ':' || name.s[i] == '/') {
-            before = start;
-            start = i + 1;
-        }
-    }
-    if (str_has_prefix(str_skip(name, start), STR("func")) && start + 4 < end &&
-        name.s[start + 4] >= '0' && name.s[start + 4] <= '9')
-        start = before;
-    return start < end ? str_of(name.s + start, end - start) : name;
-}
-
-/* As much of "name 12.3% 1.10s" as fits in `room` columns. */
 static void add_label(const struct flame *f, struct buf *out,
                       const struct cell *c, size_t room)
 {
     const struct tree_node *n = &f->tree.nodes.v[c->node];
-    struct arena *a = f->report->arena;
     struct buf percent = BUF_INIT(BUF_NO_LIMIT), amount = percent;
-    struct str name = printable(a, f->stacks.names.v[n->frame].name);
-    size_t used;
 
     add_percent(f, &percent, n->amounts.after);
     add_amount(f, &amount, n->amounts);
-    if (utf8_count(name) + 1 + percent.len > room)
-        name = short_name(a, name);
-    if (utf8_count(name) > room)
-        name = last_name(name);
-    used = utf8_count(name);
-    if (used > room)
-        add_cut(out, name, room);
-    else
-        buf_add(out, name);
-    used += 1 + percent.len;
-    if (used <= room) {
-        buf_add_char(out, ' ');
-        buf_add(out, buf_str(&percent));
-    }
-    used += 1 + utf8_count(buf_str(&amount));
-    if (used <= room) {
-        buf_add_char(out, ' ');
-        buf_add(out, buf_str(&amount));
-    }
+    label_add(out, f->report->arena, f->stacks.names.v[n->frame].name,
+              buf_str(&percent), buf_str(&amount), room);
     buf_release(&percent);
     buf_release(&amount);
 }

@@ -45,25 +45,49 @@ static int compare_names(const void *a, const void *b)
                    ((const struct stack_frame *)b)->name);
 }
 
+/* Which nodes are in a stack?  Filters leave locations that no sample has. */
+static const bool *find_used_nodes(const struct maker *m)
+{
+    const struct profile *p = m->report->profile;
+    const struct node_table *nodes = &m->table->nodes;
+    struct arena *a = m->table->arena;
+    bool *locations = arena_new_array(a, bool, p->locations.n);
+    bool *used = arena_new_array(a, bool, nodes->infos.n);
+
+    for (size_t i = 0; i < p->n_samples; i++)
+        for (size_t k = p->loc_start[i]; k < p->loc_start[i + 1]; k++)
+            locations[p->stack[k]] = true;
+    for (size_t i = 0; i < p->locations.n; i++) {
+        struct node_span span = node_table_at(nodes, (uint32_t)i);
+
+        for (size_t k = 0; locations[i] && k < span.n; k++)
+            used[span.ids[k]] = true;
+    }
+    return used;
+}
+
 /* Numbers the frames: equal names, equal numbers. */
 static void name_frames(struct maker *m)
 {
     struct stack_table *t = m->table;
     const struct profile *p = m->report->profile;
+    const bool *used = find_used_nodes(m);
     struct buf text = BUF_INIT(BUF_NO_LIMIT);
-    size_t n = t->nodes.infos.n, unique = 0;
-    struct stack_frame *all = arena_new_array(t->arena, struct stack_frame, n);
+    size_t n = 0, unique = 0;
+    struct stack_frame *all =
+        arena_new_array(t->arena, struct stack_frame, t->nodes.infos.n);
 
     for (size_t i = 0; i < p->locations.n; i++)
         if (p->locations.v[i].n_lines == 0)
             name_bare_location(&t->nodes, &text, &p->locations.v[i]);
     buf_release(&text);
-    for (size_t i = 0; i < n; i++)
-        all[i] = (struct stack_frame){.name = node_name(&t->nodes, (uint32_t)i),
-                                      .node = (uint32_t)i};
+    for (size_t i = 0; i < t->nodes.infos.n; i++)
+        if (used[i])
+            all[n++] = (struct stack_frame){
+                .name = node_name(&t->nodes, (uint32_t)i), .node = (uint32_t)i};
     if (n > 0)
         qsort(all, n, sizeof(*all), compare_names);
-    m->frame_of_node = arena_new_array(t->arena, uint32_t, n);
+    m->frame_of_node = arena_new_array(t->arena, uint32_t, t->nodes.infos.n);
     for (size_t i = 0; i < n; i++) {
         uint32_t node = all[i].node;
 

@@ -32,21 +32,22 @@ static void expect_words(const char *text, const char *want)
 
 TEST(a_new_callee_is_named_with_the_way_to_it)
 {
-    expect_words("types cpu/nanoseconds\n"
-                 "main;old -100" BASE "main;old 100\n"
-                 "main;work;compile;parse 30\n"
-                 "main;work;compile;emit 20\n",
-                 "cpu: 100ns before, 150ns after: +50ns (+50.00%)\n"
-                 "\n"
-                 "Slower by 50ns\n"
-                 "   1.      +50ns  100.0%  work: new\n"
-                 "                          in main → work\n"
-                 "\n"
-                 "Functions whose own cost changed most\n"
-                 "           +30ns          parse: new, 0.0% → 20.0% of the "
-                 "total\n"
-                 "           +20ns          emit: new, 0.0% → 13.3% of the "
-                 "total\n");
+    expect_words(
+        "types cpu/nanoseconds\n"
+        "main;old -100" BASE "main;old 100\n"
+        "main;work;compile;parse 30\n"
+        "main;work;compile;emit 20\n",
+        "cpu: 100ns before, 150ns after: +50ns (+50.00%)\n"
+        "\n"
+        "Slower by 50ns\n"
+        "   1.      +50ns  100.0%  work: new\n"
+        "                          in main → work\n"
+        "\n"
+        "Functions whose own cost changed most\n"
+        "           +30ns          parse: 0 → 30ns, 0.0% → 20.0% of the "
+        "total\n"
+        "           +20ns          emit: 0 → 20ns, 0.0% → 13.3% of the "
+        "total\n");
 }
 
 TEST(opposite_changes_are_told_apart)

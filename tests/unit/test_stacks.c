@@ -137,4 +137,23 @@ TEST(speedscope_has_a_profile_for_each_sample_type)
         "\"startValue\":0,\"endValue\":30}]}\n");
 }
 
+TEST(speedscope_has_only_frames_that_are_in_a_stack)
+{
+    struct report_config c = defaults();
+
+    c.hide = STR("hidden");
+    expect_report(
+        "types n/count\n"
+        "main;hidden 2\n",
+        REPORT_SPEEDSCOPE, c,
+        "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+        "\"exporter\":\"pprof-c\",\"name\":\"profile\","
+        "\"activeProfileIndex\":0,"
+        "\"shared\":{\"frames\":[{\"name\":\"main\"}]},"
+        "\"profiles\":["
+        "{\"type\":\"sampled\",\"name\":\"n\",\"unit\":\"none\","
+        "\"samples\":[[0]],\"weights\":[2],"
+        "\"startValue\":0,\"endValue\":2}]}\n");
+}
+
 TEST_MAIN
