@@ -59,24 +59,6 @@ static int tick(void *arg, curl_off_t dltotal, curl_off_t dlnow,
     return x->options->tick(x->options->tick_arg) ? 0 : 1;
 }
 
-static curl_socket_t use_tunnel(void *arg, curlsocktype purpose,
-                                struct curl_sockaddr *address)
-{
-    struct exchange *x = arg;
-    int fd = x->tunnel.fd;
-
-    (void)purpose, (void)address;
-    x->tunnel.fd = -1; /* libcurl closes it */
-    return fd < 0 ? CURL_SOCKET_BAD : fd;
-}
-
-static int tunnel_is_connected(void *arg, curl_socket_t fd,
-                               curlsocktype purpose)
-{
-    (void)arg, (void)fd, (void)purpose;
-    return CURL_SOCKOPT_ALREADY_CONNECTED;
-}
-
 static bool set_connection(struct exchange *x, struct error *err)
 {
     CURL *c = x->curl;
@@ -94,16 +76,16 @@ static bool set_connection(struct exchange *x, struct error *err)
     if (x->options->timeout_ns > 0)
         x->api->easy_setopt(c, CURLOPT_TIMEOUT_MS,
                             (long)(x->options->timeout_ns / 1000000));
+    if (x->target.ssh_login.n) {
+        if (!tunnel_open(&x->tunnel, x->arena, x->target.ssh_login,
+                         x->target.ssh_port, err))
+            return false;
+        x->target.unix_socket = x->tunnel.socket;
+        x->api->easy_setopt(c, CURLOPT_PROXY, "");
+    }
     if (x->target.unix_socket)
         x->api->easy_setopt(c, CURLOPT_UNIX_SOCKET_PATH, x->target.unix_socket);
-    if (x->target.ssh_login.n == 0)
-        return true;
-    x->api->easy_setopt(c, CURLOPT_PROXY, "");
-    x->api->easy_setopt(c, CURLOPT_OPENSOCKETFUNCTION, use_tunnel);
-    x->api->easy_setopt(c, CURLOPT_OPENSOCKETDATA, x);
-    x->api->easy_setopt(c, CURLOPT_SOCKOPTFUNCTION, tunnel_is_connected);
-    return tunnel_open(&x->tunnel, x->target.ssh_login, x->target.ssh_port,
-                       err);
+    return true;
 }
 
 static bool set_tls(struct exchange *x, bool post, struct error *err)
@@ -180,27 +162,32 @@ static bool has(const struct exchange *x, const char *words)
     return strstr(x->curl_words, words) != NULL;
 }
 
-/* The server ended the handshake: nearly always for want of a certificate
- * that it likes. */
+/*
+ * The server ended the connection before it said a word of HTTP: over TLS
+ * nearly always for want of a certificate that it likes.  With TLS 1.3 its
+ * alert comes after our side of the handshake is done and may be lost when
+ * it closes at once, so the alert's words cannot be relied upon.
+ */
 static bool tls_refusal_words(const struct exchange *x, struct error *err)
 {
-    bool alert = has(x, "alert");
+    bool is_tls = strncmp(x->target.url, "https:", 6) == 0;
+    bool silent = x->reply->reason[0] == '\0' && x->reply->body.len == 0;
 
     if (has(x, "wrong version number"))
         return error_set(err, "the server does not speak TLS on this port "
                               "(use http:// instead of https://)");
-    if (alert && x->options->tls_cert.n == 0)
+    if (!is_tls || !silent)
+        return error_set(err, "%s", x->curl_words);
+    if (x->options->tls_cert.n == 0 && x->options->tls_key.n == 0)
         return error_set(err,
                          "the server wants a client certificate: give it "
                          "with -tls_cert and -tls_key (%s)",
                          x->curl_words);
-    if (alert)
-        return error_set(err,
-                         "the server refused the client certificate of "
-                         "-tls_cert: is it signed by a CA that the server "
-                         "trusts, and made for client authentication? (%s)",
-                         x->curl_words);
-    return error_set(err, "%s", x->curl_words);
+    return error_set(err,
+                     "the server refused the client certificate of "
+                     "-tls_cert: is it signed by a CA that the server "
+                     "trusts, and made for client authentication? (%s)",
+                     x->curl_words);
 }
 
 static bool connect_words(struct exchange *x, CURLcode rc, struct error *err)
@@ -264,7 +251,9 @@ static bool failure_words(struct exchange *x, CURLcode rc, struct error *err)
     case CURLE_SEND_ERROR:
         return tls_refusal_words(x, err);
     case CURLE_GOT_NOTHING:
-        return error_set(err, "EOF");
+        return strncmp(x->target.url, "https:", 6) == 0
+                   ? tls_refusal_words(x, err)
+                   : error_set(err, "EOF");
     default:
         return connect_words(x, rc, err);
     }
@@ -309,7 +298,6 @@ bool http_exchange(struct str url, bool post, struct str body,
         .arena = arena_new(),
         .options = options,
         .reply = reply,
-        .tunnel = {.fd = -1},
     };
     bool ok = x.api != NULL;
 
@@ -326,8 +314,7 @@ bool http_exchange(struct str url, bool post, struct str body,
          perform(&x, post, err);
     if (x.curl)
         x.api->easy_cleanup(x.curl);
-    if (x.tunnel.ssh > 0)
-        tunnel_close(&x.tunnel);
+    tunnel_close(&x.tunnel);
     if (x.headers)
         x.api->slist_free_all(x.headers);
     arena_free(x.arena);

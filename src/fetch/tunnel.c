@@ -3,86 +3,86 @@
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <sys/socket.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-
 extern char **environ;
 
-static bool spawn_ssh(struct tunnel *t, int child_end, const char *target,
-                      const char *login, const char *port, struct error *err)
+#define POLL_US 20000
+
+static bool start_ssh(struct tunnel *t, const char *forward, const char *login,
+                      const char *port, struct error *err)
 {
     const char *argv[12];
-    posix_spawn_file_actions_t actions;
     int n = 0, rc;
 
     argv[n++] = "ssh";
+    argv[n++] = "-N"; /* no command over there */
     argv[n++] = "-o";
     argv[n++] = "ExitOnForwardFailure=yes";
     if (port) {
         argv[n++] = "-p";
         argv[n++] = port;
     }
-    argv[n++] = "-W";
-    argv[n++] = target;
+    argv[n++] = "-L";
+    argv[n++] = forward;
     argv[n++] = "--"; /* a host that starts with a dash is no option */
     argv[n++] = login;
     argv[n] = NULL;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, child_end, 0);
-    posix_spawn_file_actions_adddup2(&actions, child_end, 1);
-    rc = posix_spawnp(&t->ssh, "ssh", &actions, NULL, (char **)argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (rc != 0)
+    rc = posix_spawnp(&t->ssh, "ssh", NULL, NULL, (char **)argv, environ);
+    if (rc != 0) {
+        t->ssh = 0;
         return error_set_os(err, "run", "ssh", rc);
+    }
     return true;
 }
 
-bool tunnel_open(struct tunnel *t, struct str login, unsigned port,
-                 struct error *err)
-{
-    ptrdiff_t colon = str_rfind_char(login, ':');
-    struct buf host = BUF_INIT(4096), ssh_port = BUF_INIT(64);
-    char target[64];
-    int pair[2];
-    bool ok;
-
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-        return error_set_os(err, "socketpair", "for ssh", errno);
-    snprintf(target, sizeof(target), "127.0.0.1:%u", port);
-    buf_add(&host, colon < 0 ? login : str_first(login, (size_t)colon));
-    if (colon >= 0)
-        buf_add(&ssh_port, str_skip(login, (size_t)colon + 1));
-    ok = spawn_ssh(t, pair[1], target, buf_cstr(&host),
-                   colon < 0 ? NULL : buf_cstr(&ssh_port), err);
-    close(pair[1]);
-    if (ok)
-        t->fd = pair[0];
-    else
-        close(pair[0]);
-    buf_release(&host);
-    buf_release(&ssh_port);
-    return ok;
-}
-
-int tunnel_close(struct tunnel *t)
+static bool wait_for_socket(struct tunnel *t, const char *login,
+                            struct error *err)
 {
     int status;
 
-    if (t->fd >= 0)
-        close(t->fd);
-    t->fd = -1;
-    /* Its stream is closed, so it ends by itself; not so while it asks for
-     * a password. */
-    for (int tries = 0; tries < 20; tries++) {
-        if (waitpid(t->ssh, &status, WNOHANG) == t->ssh)
-            return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-        usleep(10000);
+    while (access(t->socket, F_OK) != 0) {
+        if (waitpid(t->ssh, &status, WNOHANG) == t->ssh) {
+            t->ssh = 0;
+            return error_set(err, "ssh %s ended with exit code %d", login,
+                             WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+        }
+        usleep(POLL_US);
     }
-    kill(t->ssh, SIGTERM);
-    waitpid(t->ssh, &status, 0);
-    return -1;
+    return true;
+}
+
+bool tunnel_open(struct tunnel *t, struct arena *a, struct str login,
+                 unsigned port, struct error *err)
+{
+    ptrdiff_t colon = str_rfind_char(login, ':');
+    const char *tmp = getenv("TMPDIR");
+    const char *host =
+        arena_cstr(a, colon < 0 ? login : str_first(login, (size_t)colon));
+    char *dir = arena_printf(a, "%s/pprof-ssh-XXXXXX", tmp ? tmp : "/tmp");
+
+    if (!mkdtemp(dir))
+        return error_set_os(err, "mkdir", dir, errno);
+    t->dir = dir;
+    t->socket = arena_printf(a, "%s/s", dir);
+    return start_ssh(
+               t, arena_printf(a, "%s:127.0.0.1:%u", t->socket, port), host,
+               colon < 0 ? NULL
+                         : arena_cstr(a, str_skip(login, (size_t)colon + 1)),
+               err) &&
+           wait_for_socket(t, host, err);
+}
+
+void tunnel_close(struct tunnel *t)
+{
+    if (t->ssh > 0) {
+        kill(t->ssh, SIGTERM);
+        waitpid(t->ssh, NULL, 0);
+    }
+    if (t->dir) {
+        unlink(t->socket);
+        rmdir(t->dir);
+    }
 }

@@ -3,24 +3,28 @@
 
 #include <sys/types.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
 
 /*
- * A byte stream to a port on another machine's loopback, through the user's
- * ssh with the user's keys, agent and configuration ("ssh -W").
+ * A port on another machine's loopback as a Unix socket here, through the
+ * user's ssh with the user's keys, agent and configuration ("ssh -L").
  */
 struct tunnel {
-    int fd; /* the stream; whoever takes it over sets it to -1 */
     pid_t ssh;
+    const char *dir;    /* of our own, only the user may enter */
+    const char *socket; /* in it */
 };
 
-/* login is [user@]host[:ssh-port]. */
-bool tunnel_open(struct tunnel *t, struct str login, unsigned port,
-                 struct error *err);
+/*
+ * login is [user@]host[:ssh-port].  Waits until the tunnel stands or ssh
+ * gives up; ssh may ask for a password meanwhile.  Names come from `a`.
+ */
+bool tunnel_open(struct tunnel *t, struct arena *a, struct str login,
+                 unsigned port, struct error *err);
 
-/* Closes the stream (if it is still ours) and ends ssh.  Its exit code, or
- * -1 when it had to be ended. */
-int tunnel_close(struct tunnel *t);
+/* Ends ssh and removes the socket. */
+void tunnel_close(struct tunnel *t);
 
 #endif
