@@ -1,7 +1,6 @@
 #include "base/inflate_fault.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 
 enum {
     MAX_CODE_BITS = 15,
@@ -19,14 +18,13 @@ enum outcome {
     CORRUPT,
 };
 
-/* Every 15 bits that could come, least significant first, to the symbol they
- * begin with and its length; 0 where no symbol has such bits. */
+/* A canonical code: symbols in the order of their codes, which are ordered by
+ * length. */
 struct code {
     unsigned min_bits; /* that are taken before looking */
-    struct {
-        uint16_t symbol;
-        uint16_t bits;
-    } at[1 << MAX_CODE_BITS];
+    unsigned max_bits;
+    uint16_t count[MAX_CODE_BITS + 1]; /* symbols of each length */
+    uint16_t symbols[LITERALS + 2];
 };
 
 struct walk {
@@ -60,75 +58,55 @@ static bool take_bits(struct walk *w, unsigned n, unsigned *out)
     return true;
 }
 
-static unsigned reversed(unsigned code, unsigned bits)
-{
-    unsigned r = 0;
-
-    for (; bits; bits--, code >>= 1)
-        r = r << 1 | (code & 1);
-    return r;
-}
-
 /* A code must be complete, or a single symbol of one bit, or empty. */
 static bool make_code(struct code *c, const unsigned char *lengths, size_t n)
 {
-    unsigned count[MAX_CODE_BITS + 1] = {0}, next[MAX_CODE_BITS + 1];
-    unsigned code = 0, max = 0;
+    unsigned next[MAX_CODE_BITS + 1], used = 0, place = 0;
 
     memset(c, 0, sizeof(*c));
     for (size_t i = 0; i < n; i++)
-        count[lengths[i]]++;
-    count[0] = 0;
+        c->count[lengths[i]]++;
+    c->count[0] = 0;
     for (unsigned bits = 1; bits <= MAX_CODE_BITS; bits++) {
-        code <<= 1;
-        next[bits] = code;
-        code += count[bits];
-        if (!count[bits])
+        used = 2 * used + c->count[bits];
+        next[bits] = place;
+        place += c->count[bits];
+        if (!c->count[bits])
             continue;
         if (!c->min_bits)
             c->min_bits = bits;
-        max = bits;
+        c->max_bits = bits;
     }
-    if (max == 0)
-        return true;
-    if (code != 1u << MAX_CODE_BITS && !(max == 1 && count[1] == 1))
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        unsigned bits = lengths[i];
-
-        if (bits == 0)
-            continue;
-        for (unsigned k = reversed(next[bits]++, bits); k < 1 << MAX_CODE_BITS;
-             k += 1u << bits) {
-            c->at[k].symbol = (uint16_t)i;
-            c->at[k].bits = (uint16_t)bits;
-        }
-    }
-    return true;
+    for (size_t i = 0; i < n; i++)
+        if (lengths[i])
+            c->symbols[next[lengths[i]]++] = (uint16_t)i;
+    return place == 0 || used == 1u << MAX_CODE_BITS ||
+           (place == 1 && c->max_bits == 1);
 }
 
 static enum outcome take_symbol(struct walk *w, const struct code *c,
                                 unsigned *out)
 {
-    unsigned want = c->min_bits;
+    unsigned code = 0, first = 0, place = 0;
 
-    for (;;) {
-        unsigned k;
-
-        while (w->n_bits < want)
-            if (!take_byte(w))
-                return CUT_OFF;
-        k = w->bits & ((1 << MAX_CODE_BITS) - 1);
-        want = c->at[k].bits;
-        if (want == 0)
-            return CORRUPT;
-        if (want <= w->n_bits) {
-            *out = c->at[k].symbol;
-            w->bits >>= want;
-            w->n_bits -= want;
+    while (w->n_bits < c->min_bits)
+        if (!take_byte(w))
+            return CUT_OFF;
+    for (unsigned bits = 1; bits <= c->max_bits; bits++) {
+        if (w->n_bits < bits && !take_byte(w))
+            return CUT_OFF;
+        code = code << 1 | (w->bits >> (bits - 1) & 1);
+        first <<= 1;
+        if (code - first < c->count[bits]) {
+            *out = c->symbols[place + code - first];
+            w->bits >>= bits;
+            w->n_bits -= bits;
             return GOES_ON;
         }
+        first += c->count[bits];
+        place += c->count[bits];
     }
+    return CORRUPT;
 }
 
 static enum outcome stored_block(struct walk *w)
@@ -304,20 +282,16 @@ static enum outcome block(struct walk *w)
 
 bool inflate_is_sound(struct str stream, struct error *err)
 {
-    struct walk *w = calloc(1, sizeof(*w));
-    enum outcome o = GOES_ON;
-    size_t taken;
+    struct walk w = {.rest = stream};
+    enum outcome o;
 
-    if (!w)
-        return error_set(err, "out of memory for gunzip");
-    w->rest = stream;
-    while (o == GOES_ON)
-        o = block(w);
-    taken = w->taken;
-    free(w);
+    do
+        o = block(&w);
+    while (o == GOES_ON);
     if (o == CUT_OFF)
         return error_set(err, "unexpected EOF");
     if (o == CORRUPT)
-        return error_set(err, "flate: corrupt input before offset %zu", taken);
+        return error_set(err, "flate: corrupt input before offset %zu",
+                         w.taken);
     return true;
 }
