@@ -118,6 +118,13 @@ TEST(errors_have_gos_words_and_the_offending_fragment)
          "invalid UTF-8: `\xff"
          "c`"},
         {"\\C", "invalid escape sequence: `\\C`"},
+        {"(\\C", "invalid escape sequence: `\\C`"},
+        {"\\x{", "invalid escape sequence: `\\x{`"},
+        {"[a\\p", "invalid character class range: `\\p`"},
+        {"[a-\\pL", "invalid escape sequence: `\\p`"},
+        {"a+{2,1}", "invalid repeat count: `{2,1}`"},
+        {"{1001}?", "invalid repeat count: `{1001}`"},
+        {"(?:a{1000}){1000}", "invalid repeat count: `{1000}`"},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -133,6 +140,20 @@ TEST(groups_may_be_named_in_both_spellings_and_twice)
     EXPECT(matches("^(?P<a>x)(?<a>y)$", STR("xy")));
     EXPECT(matches("^[(?<]+$", STR("(?<")));
     EXPECT(matches("^\\Q(?<\\E$", STR("(?<")));
+}
+
+TEST(groups_nest_a_thousand_deep_at_most)
+{
+    char pattern[2001] = {0};
+
+    memset(pattern, '(', 999);
+    memset(pattern + 999, ')', 999);
+    EXPECT(matches(pattern, STR("")));
+    memset(pattern, '(', 1000);
+    memset(pattern + 1000, ')', 1000);
+    EXPECT(str_has_prefix(
+        str_from(error_of(pattern)),
+        STR("error parsing regexp: expression nests too deeply: `((")));
 }
 
 TEST_MAIN
