@@ -296,6 +296,34 @@ TEST(labels_of_a_key_keep_their_order_and_get_units_together)
     profile_free(p);
 }
 
+TEST(any_number_of_labels_is_sorted_and_keeps_the_order_of_equal_keys)
+{
+    for (uint64_t n = 0; n < 200; n += 7) {
+        struct buf b = message("6: 6:a 6:b 6:c 6:d 6:e 1{} ");
+        size_t mark = wire_open(&b, PROTO_SAMPLE);
+        struct profile *p;
+
+        wire_add_u64(&b, PROTO_SAMPLE_VALUE, 1);
+        for (uint64_t i = 0; i < n; i++) {
+            size_t label = wire_open(&b, PROTO_SAMPLE_LABEL);
+
+            wire_add_u64(&b, PROTO_LABEL_KEY, 1 + i * i * 7 % 5);
+            wire_add_u64(&b, PROTO_LABEL_NUM, 1 + i);
+            wire_close(&b, label);
+        }
+        wire_close(&b, mark);
+        p = decode(buf_str(&b));
+        EXPECT(p && p->label_start[1] == n);
+        for (size_t i = 1; p && i < n; i++) {
+            const struct label *x = &p->labels[i - 1], *y = x + 1;
+
+            EXPECT(x->key < y->key || (x->key == y->key && x->num < y->num));
+        }
+        profile_free(p);
+        buf_release(&b);
+    }
+}
+
 TEST(ids_may_be_sparse_unordered_and_enormous)
 {
     EXPECT_SAMPLES(
