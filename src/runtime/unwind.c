@@ -41,7 +41,8 @@ static bool page_is_readable(uint64_t page)
     return raw_call4(SYS_rt_sigprocmask, -1, (long)page, 0, 8) != -14;
 }
 
-static bool stack_probe(struct walker *w, uint64_t address)
+static __attribute__((noinline)) bool stack_probe(struct walker *w,
+                                                  uint64_t address)
 {
     uint64_t page = address & ~(uint64_t)(PAGE - 1);
 
@@ -244,8 +245,8 @@ static uint64_t strip_pc(uint64_t pc)
 
 #endif
 
-static bool find_cfa(struct walker *w, const struct unwind_rule *r,
-                     uint64_t *out)
+static bool find_odd_cfa(struct walker *w, const struct unwind_rule *r,
+                         uint64_t *out)
 {
     uint64_t base;
 
@@ -269,8 +270,21 @@ static bool find_cfa(struct walker *w, const struct unwind_rule *r,
     }
 }
 
-static bool find_return(struct walker *w, const struct unwind_rule *r,
-                        uint64_t cfa, uint64_t *out)
+/* Nearly always it is sp or fp plus something. */
+static inline bool find_cfa(struct walker *w, const struct unwind_rule *r,
+                            uint64_t *out)
+{
+    if (r->kind_reg == rule_pack(RULE_REG, DWARF_SP))
+        *out = w->sp + (uint64_t)(int64_t)r->off;
+    else if (r->kind_reg == rule_pack(RULE_REG, DWARF_FP))
+        *out = w->fp + (uint64_t)(int64_t)r->off;
+    else
+        return find_odd_cfa(w, r, out);
+    return true;
+}
+
+static inline bool find_return(struct walker *w, const struct unwind_rule *r,
+                               uint64_t cfa, uint64_t *out)
 {
     if (r->flags & RULE_RA_AT_CFA)
         return stack_load(w, cfa + (uint64_t)(int64_t)r->ra_off, out);
@@ -279,7 +293,7 @@ static bool find_return(struct walker *w, const struct unwind_rule *r,
 }
 
 /* To the caller by what .eh_frame says. */
-static bool step_rule(struct walker *w, const struct unwind_rule *r)
+static inline bool step_rule(struct walker *w, const struct unwind_rule *r)
 {
     uint64_t cfa, ra, fp = w->fp, bx = w->extra;
 
