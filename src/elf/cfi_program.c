@@ -79,6 +79,12 @@ static struct place saved_by_expression(struct cursor e)
     return (struct place){PLACE_FP, off};
 }
 
+/* Wraps around: the numbers may be anybody's. */
+static int64_t times(uint64_t a, int64_t b)
+{
+    return (int64_t)(a * (uint64_t)b);
+}
+
 static struct place *place_of(struct machine *m, struct cfi_state *s,
                               uint64_t reg)
 {
@@ -138,7 +144,7 @@ static bool step_register(struct machine *m, uint8_t op)
     switch (op) {
     case 0x05: /* offset_extended */
         reg = cursor_uleb(c);
-        set_place(m, reg, PLACE_CFA, (int64_t)cursor_uleb(c) * align);
+        set_place(m, reg, PLACE_CFA, times(cursor_uleb(c), align));
         return true;
     case 0x06: /* restore_extended */
         restore(m, cursor_uleb(c));
@@ -163,7 +169,7 @@ static bool step_register(struct machine *m, uint8_t op)
         return true;
     case 0x11: /* offset_extended_sf */
         reg = cursor_uleb(c);
-        set_place(m, reg, PLACE_CFA, cursor_sleb(c) * align);
+        set_place(m, reg, PLACE_CFA, times((uint64_t)cursor_sleb(c), align));
         return true;
     case 0x14: /* val_offset */
     case 0x15: /* val_offset_sf */
@@ -178,7 +184,7 @@ static bool step_register(struct machine *m, uint8_t op)
         return true;
     case 0x2f: /* GNU_negative_offset_extended */
         reg = cursor_uleb(c);
-        set_place(m, reg, PLACE_CFA, -((int64_t)cursor_uleb(c) * align));
+        set_place(m, reg, PLACE_CFA, times(0 - cursor_uleb(c), align));
         return true;
     default:
         return false;
@@ -221,10 +227,10 @@ static bool step_cfa(struct machine *m, uint8_t op)
         return true;
     case 0x12: /* def_cfa_sf */
         reg = cursor_uleb(c);
-        set_cfa(m, reg, cursor_sleb(c) * align);
+        set_cfa(m, reg, times((uint64_t)cursor_sleb(c), align));
         return true;
     case 0x13: /* def_cfa_offset_sf */
-        m->now.cfa_off = cursor_sleb(c) * align;
+        m->now.cfa_off = times((uint64_t)cursor_sleb(c), align);
         return true;
     case 0x2e: /* GNU_args_size */
         cursor_uleb(c);
@@ -250,7 +256,7 @@ static bool run_row(struct machine *m, uint64_t *advance)
             break;
         case 2:
             set_place(m, low, PLACE_CFA,
-                      (int64_t)cursor_uleb(c) * m->cie->data_align);
+                      times(cursor_uleb(c), m->cie->data_align));
             break;
         case 3:
             restore(m, low);

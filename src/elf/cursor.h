@@ -19,7 +19,9 @@ struct cursor {
 
 static inline struct cursor cursor_of(const void *p, size_t n)
 {
-    return (struct cursor){p, (const uint8_t *)p + n, p == NULL && n != 0};
+    if (!p)
+        return (struct cursor){NULL, NULL, n != 0};
+    return (struct cursor){p, (const uint8_t *)p + n, false};
 }
 
 static inline size_t cursor_left(const struct cursor *c)
@@ -34,7 +36,8 @@ static inline bool cursor_skip(struct cursor *c, uint64_t n)
         c->bad = true;
         return false;
     }
-    c->at += n;
+    if (n)
+        c->at += n;
     return true;
 }
 
@@ -116,7 +119,8 @@ static inline int64_t cursor_sleb(struct cursor *c)
 /* The bytes up to a NUL, which is skipped; bad when there is none. */
 static inline const char *cursor_cstr(struct cursor *c)
 {
-    const uint8_t *nul = memchr(c->at, 0, cursor_left(c));
+    const uint8_t *nul =
+        c->at == c->end ? NULL : memchr(c->at, 0, cursor_left(c));
     const char *s = (const char *)c->at;
 
     if (!nul) {

@@ -11,7 +11,7 @@
 #define MAX_TABLE_BYTES (1u << 30)
 
 struct raw_table {
-    const Elf64_Sym *symbols;
+    const void *symbols; /* n of Elf64_Sym, not always aligned */
     size_t n;
     const char *names;
     size_t names_n;
@@ -97,9 +97,10 @@ static int by_address(const void *a, const void *b)
 static bool collect(struct pages_vec *out, const struct raw_table *t)
 {
     for (size_t i = 0; i < t->n; i++) {
-        Elf64_Sym sym = t->symbols[i];
+        Elf64_Sym sym;
         struct named *to;
 
+        memcpy(&sym, (const char *)t->symbols + i * sizeof(sym), sizeof(sym));
         if (!wanted(&sym) || sym.st_name >= t->names_n ||
             t->names[sym.st_name] == '\0' || t->names[sym.st_name] == '$')
             continue; /* '$x', '$d': aarch64's mapping symbols */
@@ -290,7 +291,8 @@ bool elf_symbols_from_module(struct elf_symbols *s, const struct elf_view *v)
     const uint8_t *p = elf_view_at(v, v->dynamic, v->dynamic_n);
     struct cursor c = cursor_of(p, p ? v->dynamic_n : 0);
     struct raw_table t;
-    const uint32_t *sysv;
+    const void *sysv;
+    uint32_t counts[2] = {0, 0};
 
     elf_symbols_init(s);
     while (cursor_left(&c) >= sizeof(Elf64_Dyn)) {
@@ -311,7 +313,9 @@ bool elf_symbols_from_module(struct elf_symbols *s, const struct elf_view *v)
             gnu_hash = unbias(v, value);
     }
     sysv = hash ? elf_view_at(v, hash, 8) : NULL;
-    t.n = sysv ? sysv[1] : gnu_hash ? gnu_hash_count(v, gnu_hash) : 0;
+    if (sysv)
+        memcpy(counts, sysv, sizeof(counts));
+    t.n = sysv ? counts[1] : gnu_hash ? gnu_hash_count(v, gnu_hash) : 0;
     t.names_n = strsz;
     if (t.n > MAX_TABLE_BYTES / sizeof(Elf64_Sym))
         return false;
