@@ -9,24 +9,9 @@ import tempfile
 import time
 import unittest
 
+from support import free_port, wait_for_port
 from runtime import (SOURCES, comments, run_profiled, source_works,
                      stack_ends, top)
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(('127.0.0.1', 0))
-        return s.getsockname()[1]
-
-
-def wait_for_port(port):
-    for _ in range(200):
-        try:
-            socket.create_connection(('127.0.0.1', port), 1).close()
-            return
-        except OSError:
-            time.sleep(0.05)
-    raise AssertionError('nobody listens on port %d' % port)
 
 
 class Programs(unittest.TestCase):
