@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "cmd/pprof/gate.h"
 #include "cmd/pprof/help.h"
 #include "cmd/pprof/options.h"
 #include "cmd/pprof/output.h"
@@ -14,6 +15,7 @@
 
 #define EXIT_OK     0
 #define EXIT_FAILED 2
+#define EXIT_GREW   3 /* -fail_above */
 
 static void show_usage(bool all)
 {
@@ -28,6 +30,24 @@ static int fail(const struct error *err)
 {
     ui_say("pprof: %s", err->text);
     return EXIT_FAILED;
+}
+
+/* What the command line asks for, made of the profile. */
+static bool show(const struct options *o, struct profile *p, struct error *err)
+{
+    struct output_request request = {.command = o->command,
+                                     .argument = o->argument,
+                                     .config = &o->config,
+                                     .tools = o->tools};
+
+    if (o->command)
+        return output_report(p, &request, err);
+    if (o->http.n)
+        return error_set(err, "this pprof was built without the page that "
+                              "-http serves");
+    if (o->fail_above < 0) /* a check of a build has nobody to talk to */
+        shell_run(p, &o->config, o->tools);
+    return true;
 }
 
 static int run(const struct options *o)
@@ -48,18 +68,13 @@ static int run(const struct options *o)
     p = source_load(o, &err);
     if (!p)
         return fail(&err);
-    if (!o->command) {
-        shell_run(p, &o->config, o->tools);
-        profile_free(p);
-        return EXIT_OK;
-    }
-    struct output_request request = {.command = o->command,
-                                     .argument = o->argument,
-                                     .config = &o->config,
-                                     .tools = o->tools};
-    bool ok = output_report(p, &request, &err);
+    enum gate gate = gate_check(o, p, &err);
+    bool ok =
+        gate != GATE_FAILED && source_unmark(o, &p, &err) && show(o, p, &err);
     profile_free(p);
-    return ok ? EXIT_OK : fail(&err);
+    if (!ok)
+        return fail(&err);
+    return gate == GATE_CLOSED ? EXIT_GREW : EXIT_OK;
 }
 
 int main(int argc, char **argv)

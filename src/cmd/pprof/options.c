@@ -198,6 +198,7 @@ static bool take_base(const struct raw_flags *r, struct options *o,
     /* An explanation tells before from after, whichever flag was used. */
     o->base_is_diff = r->diff_base.n > 0 ||
                       (o->command && o->command->format == REPORT_EXPLAIN);
+    o->mark_base = o->base_is_diff;
     if (o->config.normalize && o->base.n == 0)
         return error_set(err, "must have base profile to normalize by");
     return true;
@@ -222,7 +223,10 @@ static bool take_fail_above(const struct raw_flags *r, struct options *o,
                          STR_ARG(r->fail_above));
     if (o->base.n == 0)
         return error_set(err, "-fail_above needs -base or -diff_base");
+    if (o->http.n)
+        return error_set(err, "-fail_above does not go with -http");
     o->fail_above = percent / 100;
+    o->mark_base = true;
     return true;
 }
 

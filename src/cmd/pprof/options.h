@@ -21,6 +21,7 @@ struct options {
     struct str executable; /* "" if none was given */
     struct str base;       /* "" if there is none */
     bool base_is_diff;     /* -diff_base, not -base */
+    bool mark_base;        /* its samples stay apart, with a label */
     double fail_above;     /* a share: 0.05 for 5%; negative if not asked */
 
     struct str symbolize;

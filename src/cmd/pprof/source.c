@@ -215,7 +215,7 @@ static bool subtract(struct loader *l, struct error *err)
     struct profile *p = l->sources.sum, *base = l->base.sum;
     const struct options *o = l->options;
 
-    if (o->base_is_diff)
+    if (o->mark_base)
         profile_set_label(base, STR("pprof::base"), STR("true"));
     if (o->config.normalize && !profile_normalize(p, base, err))
         return false;
@@ -302,6 +302,21 @@ struct profile *source_load(const struct options *o, struct error *err)
         profile_free(l.sources.sum);
     arena_free(l.arena);
     return ok ? l.sources.sum : NULL;
+}
+
+bool source_unmark(const struct options *o, struct profile **p,
+                   struct error *err)
+{
+    if (!o->mark_base || o->base_is_diff)
+        return true;
+    profile_remove_label(*p, STR("pprof::base"));
+    /* What differed by the mark alone is the same now. */
+    struct profile *merged = profile_merge(p, 1, err);
+    if (!merged)
+        return false;
+    profile_free(*p);
+    *p = merged;
+    return true;
 }
 
 bool source_list_index(const struct options *o, struct buf *out,

@@ -13,6 +13,13 @@
 struct profile *source_load(const struct options *o, struct error *err);
 
 /*
+ * Takes the marks off again that -fail_above needs (options.mark_base) and
+ * -base does not: *p becomes what -base alone gives.
+ */
+bool source_unmark(const struct options *o, struct profile **p,
+                   struct error *err);
+
+/*
  * When the only source is a URL that ends in /debug/pprof/: a line for each
  * profile that the server offers, with its count.  False with err.text "" when
  * it is none.
