@@ -17,7 +17,18 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ASAN = ['-Db_sanitize=address,undefined', '-Db_lundef=false']
 FUZZ_SECONDS = 60
 
-# (name, build directory, Meson suite or command, environment)
+# What `meson setup` is told for each build directory.  That of the fuzz
+# targets is compiled by clang, all of it: the second compiler's warnings.
+SETUP = {
+    'build': [],
+    'build-asan': ASAN,
+    'build-fuzz': [*ASAN, '-Dfuzzing=true', '-Doptimization=1'],
+}
+COMPILERS = {
+    'build-fuzz': {'CC': 'clang', 'CXX': 'clang++'},
+}
+
+# (name, build directory, its Meson suite or a command, environment)
 SUITES = [
     ('lint', 'build', 'lint', {}),
     ('unit', 'build', 'unit', {}),
@@ -27,13 +38,9 @@ SUITES = [
     ('asan unit', 'build-asan', 'unit', {}),
     ('asan replay', 'build-asan', 'fuzz', {}),
     ('asan golden', 'build-asan', 'golden', {'GOLDEN_EVERY': '8'}),
-    ('fuzz', None, ['tests/fuzz/campaign.py', '--total', str(FUZZ_SECONDS)],
-     {}),
+    ('fuzz', 'build-fuzz', ['tests/fuzz/campaign.py', '--total',
+                            str(FUZZ_SECONDS)], {}),
 ]
-SETUP = {
-    'build': [],
-    'build-asan': ASAN,
-}
 
 CASE = re.compile(r'^(not )?ok\b[ \d]*-? ?(.*)$')
 
@@ -83,7 +90,7 @@ def build(directory):
         setup = subprocess.run(
             ['meson', 'setup', '-Dwerror=true', *SETUP[directory], directory],
             cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True)
+            env={**os.environ, **COMPILERS.get(directory, {})}, text=True)
         if setup.returncode != 0:
             return setup.stdout
     made = subprocess.run(['ninja', '-C', directory], cwd=ROOT,
@@ -153,7 +160,7 @@ def main():
     for name, directory, what, env in SUITES:
         if name not in wanted:
             continue
-        if directory and directory not in built:
+        if directory not in built:
             start = time.time()
             built[directory] = build(directory)
             tally = Tally()
@@ -164,11 +171,11 @@ def main():
             show(directory, tally, time.time() - start)
             total.passed += tally.passed
             total.failures += tally.failures
-        if directory and built[directory]:
+        if built[directory]:
             continue
         start = time.time()
-        tally = (run_meson_suite(directory, what, env) if directory
-                 else run_command(what, env))
+        tally = (run_meson_suite(directory, what, env)
+                 if isinstance(what, str) else run_command(what, env))
         show(name, tally, time.time() - start)
         total.passed += tally.passed
         total.skipped += tally.skipped

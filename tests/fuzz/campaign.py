@@ -18,23 +18,9 @@ from concurrent.futures import ThreadPoolExecutor
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 BUILD = os.path.join(ROOT, 'build-fuzz')
-SETUP = ['meson', 'setup', '-Dwerror=true', '-Dfuzzing=true',
-         '-Db_sanitize=address,undefined', '-Db_lundef=false',
-         '-Doptimization=1', BUILD]
 
-
-def check(command, **more):
-    ran = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE,
-                         stderr=subprocess.STDOUT, text=True, **more)
-    if ran.returncode != 0:
-        print(ran.stdout)
-        sys.exit('%s failed' % command[0])
-
-
-def build():
-    if not os.path.exists(os.path.join(BUILD, 'build.ninja')):
-        check(SETUP, env={**os.environ, 'CC': 'clang', 'CXX': 'clang++'})
-    check(['ninja', '-C', BUILD])
+sys.path.insert(0, os.path.join(ROOT, 'tests'))
+import run as suites  # noqa: E402
 
 
 def fuzz(name, seconds):
@@ -64,7 +50,9 @@ def main():
     parser.add_argument('targets', nargs='*')
     arguments = parser.parse_args()
 
-    build()
+    problem = suites.build('build-fuzz')
+    if problem:
+        sys.exit(problem)
     programs = glob.glob(os.path.join(BUILD, 'tests', 'fuzz', 'fuzz-*'))
     targets = arguments.targets or sorted(
         os.path.basename(path)[len('fuzz-'):] for path in programs
