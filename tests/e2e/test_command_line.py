@@ -1,6 +1,7 @@
 """pprof from the command line: sources, outputs, exit codes."""
 import os
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,8 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 from profilepb import Profile  # noqa: E402
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
 PPROF = os.path.abspath(os.path.join(
     os.environ.get('PPROF_BUILD', 'build'), 'pprof'))
 MS = 1000000
@@ -261,6 +264,52 @@ class HelpTest(WithDirectory):
             while b'-help_all ' not in seen:
                 seen += os.read(ours, 4096)
         self.assertEqual(process.returncode, 0)
+
+
+class DocumentedTest(WithDirectory):
+    """No flag is forgotten where people look for it."""
+
+    def flags(self):
+        usage = self.pprof('-help_all').stderr
+        found = set(re.findall(r'^ +-([a-z_]+)', usage, re.M))
+        self.assertGreater(len(found), 80)
+        return sorted(found)
+
+    def missing(self, path, form):
+        with open(os.path.join(ROOT, path), encoding='utf-8') as f:
+            text = f.read()
+        return [flag for flag in self.flags()
+                if not re.search(form % flag, text)]
+
+    def test_every_flag_is_in_the_manual(self):
+        self.assertEqual(self.missing('docs/man/pprof.1',
+                                      r'\\-%s\b'), [])
+
+    def test_every_flag_is_completed_by_the_shells(self):
+        for name, form in (('pprof.bash', r'-%s=?[\s\']'),
+                           ('_pprof', r"'-%s=?\["),
+                           ('pprof.fish', r'-o %s ')):
+            self.assertEqual(self.missing('completions/' + name, form), [])
+
+    def complete(self, *words):
+        script = ('source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($#-1));'
+                  'compopt() { :; }; _pprof; printf "%s\\n" "${COMPREPLY[@]}"')
+        run = subprocess.run(
+            ['bash', '-c', script, 'bash',
+             os.path.join(ROOT, 'completions/pprof.bash'), *words],
+            cwd=self.path, capture_output=True, text=True)
+        self.assertEqual(run.stderr, '')
+        return run.stdout.split()
+
+    def test_bash_completes_flags_values_and_files(self):
+        self.assertEqual(self.complete('pprof', '-topp'), ['-topproto'])
+        self.assertEqual(self.complete('pprof', '--tls_k'), ['-tls_key='])
+        self.assertEqual(self.complete('pprof', '-symbolize', '=', 'fa'),
+                         ['fastlocal'])
+        self.assertEqual(self.complete('pprof', '-top', 'a.'), ['a.pb.gz'])
+        self.assertEqual(self.complete('pprof', '-diff_base', '=', 'a'),
+                         ['a.pb.gz'])
+        self.assertEqual(self.complete('pprof', '-focus', '=', 'a'), [])
 
 
 if __name__ == '__main__':
