@@ -1,48 +1,12 @@
 #include "symbol/objdump.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/file.h"
-
-extern char **environ;
+#include "base/process.h"
 
 #define OUTPUT_MAX ((size_t)1 << 30)
-
-/* --- running ------------------------------------------------------------ */
-
-static bool run_and_read(const char *program, char *const *argv,
-                         struct buf *out, struct error *err)
-{
-    posix_spawn_file_actions_t actions;
-    int pipe_fds[2], rc, status;
-    pid_t pid;
-    bool ok;
-
-    if (pipe2(pipe_fds, O_CLOEXEC) != 0)
-        return error_set_os(err, "pipe", program, errno);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, pipe_fds[1], 1);
-    rc = posix_spawnp(&pid, program, &actions, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(pipe_fds[1]);
-    if (rc != 0) {
-        close(pipe_fds[0]);
-        return error_set_os(err, "exec", program, rc);
-    }
-    ok = file_read_fd(pipe_fds[0], program, out, err);
-    close(pipe_fds[0]);
-    waitpid(pid, &status, 0);
-    if (ok && status != 0)
-        return error_set(err, "%s: exit status %d", program,
-                         WIFEXITED(status) ? WEXITSTATUS(status) : -1);
-    return ok;
-}
 
 bool objdump_run(const char *objdump, bool is_llvm, const char *file,
                  struct arena *a, uint64_t start, uint64_t end,
@@ -70,7 +34,7 @@ bool objdump_run(const char *objdump, bool is_llvm, const char *file,
     }
     argv[n++] = file;
     argv[n] = NULL;
-    ok = run_and_read(objdump, (char *const *)argv, &text, err);
+    ok = process_filter((char *const *)argv, STR(""), &text, err);
     if (ok)
         objdump_parse(a, arena_str(a, buf_str(&text)), out);
     buf_release(&text);

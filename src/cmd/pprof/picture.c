@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "cmd/pprof/process.h"
+#include "base/process.h"
 
 /* Drag to pan, wheel to zoom at the pointer. */
 static const char script[] =

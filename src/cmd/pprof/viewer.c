@@ -5,7 +5,7 @@
 
 #include "base/vec.h"
 #include "cmd/pprof/numbered.h"
-#include "cmd/pprof/process.h"
+#include "base/process.h"
 
 struct viewers {
     VEC(const char *) commands;

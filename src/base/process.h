@@ -1,5 +1,5 @@
-#ifndef CMD_PPROF_PROCESS_H
-#define CMD_PPROF_PROCESS_H
+#ifndef BASE_PROCESS_H
+#define BASE_PROCESS_H
 
 #include <sys/types.h>
 
@@ -8,7 +8,7 @@
 #include "base/str.h"
 
 /*
- * Other programs: dot, viewers, pagers.  Errors are worded as Go words them:
+ * Other programs (dot, objdump, viewers).  Errors are worded as Go words them:
  *     exec: "dot": executable file not found in $PATH
  *     exit status 1
  */

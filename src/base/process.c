@@ -1,4 +1,4 @@
-#include "cmd/pprof/process.h"
+#include "base/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -101,14 +101,10 @@ bool process_filter(char *const *argv, struct str input, struct buf *out,
     bool ok = start(argv, in, ends[1], &pid, err);
     close(in);
     close(ends[1]);
-    if (ok) {
-        bool whole = file_read_fd(ends[0], argv[0], out, &read_error);
-        ok = process_wait(pid, err);
-        if (ok && !whole) {
-            *err = read_error;
-            ok = false;
-        }
-    }
-    close(ends[0]);
-    return ok;
+    bool whole = ok && file_read_fd(ends[0], argv[0], out, &read_error);
+    close(ends[0]); /* before waiting: it may want to write more */
+    ok = ok && process_wait(pid, err);
+    if (ok && !whole)
+        *err = read_error;
+    return ok && whole;
 }
