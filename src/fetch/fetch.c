@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/goformat.h"
+#include "fetch/perf_data.h"
 #include "fetch/source_url.h"
 
 #define SECOND ((int64_t)1000000000)
@@ -122,22 +123,39 @@ static struct str keep(struct work *w, struct str text)
     return text;
 }
 
+static struct profile *
+read_file(const char *name, const struct fetch_options *o, struct error *err)
+{
+    struct buf words = BUF_INIT(BUF_NO_LIMIT);
+
+    if (!perf_data_detect(name))
+        return profile_read_file(name, o->limits, err);
+    buf_addf(&words,
+             "Converting %s to a profile.proto... (May take a few minutes)",
+             name);
+    o->say(o->say_arg, buf_cstr(&words));
+    buf_release(&words);
+    return perf_data_read(name, o->limits, err);
+}
+
 static void fetch_one(struct work *w, struct str source, struct fetched *out)
 {
     const struct fetch_options *o = w->options;
     struct arena *a = arena_new();
     const char *name = arena_cstr(a, source);
     struct source_url url;
+    struct stat st;
+    int missing = stat(name, &st) == 0 ? 0 : errno;
 
     if (str_eq(source, STR("-"))) {
         out->profile = profile_read_fd(STDIN_FILENO, o->limits, &out->error);
-    } else if (is_file(name)) {
-        out->profile = profile_read_file(name, o->limits, &out->error);
+    } else if (missing == 0) {
+        out->profile = read_file(name, o, &out->error);
     } else if (source_url_parse(a, source, o->seconds, o->timeout, &url)) {
         out->url = keep(w, url.url);
         out->profile = fetch_url(&url, o, &out->error);
     } else {
-        error_set_os(&out->error, "stat", name, ENOENT);
+        error_set_os(&out->error, "stat", name, missing);
     }
     arena_free(a);
 }

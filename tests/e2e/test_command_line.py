@@ -70,6 +70,14 @@ class SourceTest(WithDirectory):
         self.assertEqual(run.returncode, 0)
         self.assertIn('print', run.stdout)
 
+    def test_a_named_pipe_is_a_source(self):
+        os.mkfifo(self.file('pipe'))
+        with subprocess.Popen('cat a.pb.gz >pipe', shell=True,
+                              cwd=self.path) as writer:
+            run = self.pprof('-top', 'pipe')
+        self.assertEqual(writer.returncode, 0)
+        self.assertIn('print', run.stdout)
+
     def test_more_files_than_are_held_at_a_time_add_up(self):
         for i in range(150):
             shutil.copy(self.file('a.pb.gz'), self.file('%d.pb.gz' % i))
@@ -95,6 +103,22 @@ class SourceTest(WithDirectory):
     def test_a_web_page_is_no_profile(self):
         self.write('page', '<!doctype html><html><body>no</body></html>\n')
         self.fails(self.pprof('-top', 'page'), 'page: parsing profile: ')
+
+    def test_a_file_of_perf_is_converted(self):
+        self.write('perf.data', 'PERFILE2 and more')
+        self.fails(self.pprof('-top', 'perf.data'),
+                   'Converting perf.data to a profile.proto... (May take a '
+                   'few minutes)\nperf.data: failed to convert perf.data '
+                   'file. Try github.com/google/perf_data_converter: exec: '
+                   '"perf_to_profile": executable file not found in $PATH\n')
+        self.write('perf_to_profile', '#!/bin/sh\ntest "$1 $2 $3 $5" = "-i '
+                   'perf.data -o -f" && cp a.pb.gz "$4"\n', 0o755)
+        run = self.pprof('-top', 'perf.data',
+                         env={'PATH': self.path + ':/usr/bin:/bin',
+                              'TMPDIR': self.path})
+        self.assertIn('print', run.stdout)
+        self.assertFalse([name for name in os.listdir(self.path)
+                          if name.startswith('pprof_')])
 
     def test_the_first_word_may_be_the_program(self):
         shutil.copy('/bin/true', self.file('true'))

@@ -1,0 +1,20 @@
+#ifndef FETCH_PERF_DATA_H
+#define FETCH_PERF_DATA_H
+
+#include "base/error.h"
+#include "profile/profile.h"
+#include "profile/read.h"
+
+/*
+ * Files of Linux' perf record.  They are converted by perf_to_profile of
+ * github.com/google/perf_data_converter, which has to be installed.
+ */
+
+/* Does the file start like one? */
+bool perf_data_detect(const char *path);
+
+struct profile *perf_data_read(const char *path,
+                               const struct profile_limits *limits,
+                               struct error *err);
+
+#endif
