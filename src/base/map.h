@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/hash.h"
 
 /*
  * A hash index: hash -> record number.
@@ -21,6 +22,11 @@
  *     map_add(&m, &c, n_records);     // absent: put it where the search ended
  *
  * Nothing is ever removed.  Record numbers are below MAP_NONE.
+ *
+ * Keys may come from strangers who choose them so that all have one hash and
+ * every search looks at all of them.  A hash over words that strangers can
+ * choose therefore starts with the map's seed, which nobody outside the
+ * process knows.
  */
 #define MAP_NONE  UINT32_MAX
 #define MAP_EMPTY UINT64_MAX /* a free slot */
@@ -30,6 +36,7 @@ struct map {
     uint64_t *slots; /* upper half: hash, lower half: record, or MAP_EMPTY */
     size_t mask;     /* slots - 1; 0 before the first add */
     size_t n;
+    uint64_t seed; /* another one for each map and process */
 };
 
 struct map_cursor {
@@ -47,22 +54,19 @@ void map_add(struct map *m, const struct map_cursor *c, uint32_t record);
 /* Mixes a 64-bit word into a running hash. */
 static inline uint64_t map_mix(uint64_t h, uint64_t word)
 {
-    h = (h ^ word) * 0x9e3779b97f4a7c15u;
-    return h ^ h >> 32;
+    return hash_mix(h ^ word);
 }
 
-/* The hash bits that choose the slot and that it keeps.  The upper half of a
- * product hangs on every bit below it.  Merely folding the halves would undo
- * the last step of map_mix and leave the upper half of its last word without
- * any say. */
-static inline uint32_t map_fold_(uint64_t hash)
+/* The hash bits that choose the slot and that it keeps; all bits of the hash
+ * have a say. */
+static inline uint32_t map_fold_(const struct map *m, uint64_t hash)
 {
-    return (uint32_t)(map_mix(0, hash) >> 32);
+    return (uint32_t)(map_mix(m->seed, hash) >> 32);
 }
 
 static inline struct map_cursor map_find(const struct map *m, uint64_t hash)
 {
-    uint32_t folded = map_fold_(hash);
+    uint32_t folded = map_fold_(m, hash);
 
     return (struct map_cursor){
         .record = MAP_NONE,
@@ -91,7 +95,7 @@ static inline bool map_next(const struct map *m, struct map_cursor *c)
  * that know many hashes ahead of many searches. */
 static inline void map_prefetch(const struct map *m, uint64_t hash)
 {
-    __builtin_prefetch(&m->slots[map_fold_(hash) & m->mask], 1);
+    __builtin_prefetch(&m->slots[map_fold_(m, hash) & m->mask], 1);
 }
 
 #endif

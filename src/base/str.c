@@ -2,6 +2,8 @@
 
 #include <ctype.h>
 
+#include "base/hash.h"
+
 int str_cmp(struct str a, struct str b)
 {
     size_t n = a.n < b.n ? a.n : b.n;
@@ -152,21 +154,23 @@ bool str_to_i64(struct str s, int base, int64_t *out)
 
 uint64_t str_hash(struct str s)
 {
-    const uint64_t mul = 0x9e3779b97f4a7c15u;
-    uint64_t h = s.n * mul;
+    return str_hash_seeded(s, 0);
+}
+
+uint64_t str_hash_seeded(struct str s, uint64_t seed)
+{
+    uint64_t h = hash_mix(s.n ^ seed);
     uint64_t word;
 
     while (s.n >= 8) {
         memcpy(&word, s.s, 8);
-        h = (h ^ word) * mul;
-        h ^= h >> 32;
+        h = hash_mix(h ^ word);
         s = str_skip(s, 8);
     }
     if (s.n) {
         word = 0;
         memcpy(&word, s.s, s.n);
-        h = (h ^ word) * mul;
-        h ^= h >> 32;
+        h = hash_mix(h ^ word);
     }
-    return h * mul ^ h >> 29;
+    return h;
 }

@@ -36,9 +36,9 @@ struct merger {
     bool any_zero; /* a sum may have become zero */
 };
 
-static uint64_t hash_frames(const uint32_t *frames, size_t n)
+static uint64_t hash_frames(const uint32_t *frames, size_t n, uint64_t seed)
 {
-    uint64_t h = n, pair;
+    uint64_t h = seed ^ n, pair;
     size_t i = 0;
 
     for (; i + 2 <= n; i += 2) {
@@ -63,7 +63,8 @@ static void write_frames(struct merger *m, struct written *w, size_t sample)
         *to++ = location;
     }
     w->frame_end = (size_t)(to - m->out->stack);
-    w->hash = hash_frames(m->out->stack + w->frame, w->frame_end - w->frame);
+    w->hash = hash_frames(m->out->stack + w->frame, w->frame_end - w->frame,
+                          m->samples.seed);
 }
 
 static void write_labels(struct merger *m, struct written *w, size_t sample)
@@ -79,7 +80,8 @@ static void write_labels(struct merger *m, struct written *w, size_t sample)
         label.str = merge_string(&m->records, label.str);
         m->out->labels[w->label_end++] = label;
         w->hash = map_mix(w->hash, (uint64_t)label.key << 32 | label.str);
-        w->hash = map_mix(w->hash, (uint64_t)label.num + label.kind);
+        w->hash = map_mix(w->hash, (uint64_t)label.num);
+        w->hash = map_mix(w->hash, label.kind);
     }
 }
 

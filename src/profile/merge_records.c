@@ -59,9 +59,10 @@ static uint32_t find_mapping(struct merge_records *m, struct mapping taken)
 {
     struct profile *out = m->out;
     struct mapping_key key = mapping_key(&taken), other;
-    struct map_cursor c =
-        map_find(&m->mappings,
-                 map_mix(map_mix(map_mix(0, key.size), key.offset), key.name));
+    struct map_cursor c = map_find(
+        &m->mappings,
+        map_mix(map_mix(map_mix(m->mappings.seed, key.size), key.offset),
+                key.name));
 
     while (map_next(&m->mappings, &c)) {
         other = mapping_key(&out->mappings.v[c.record]);
@@ -93,7 +94,7 @@ uint32_t merge_mapping(struct merge_records *m, uint32_t index)
 static uint32_t find_function(struct merge_records *m, struct function taken)
 {
     struct profile *out = m->out;
-    uint64_t h = map_mix(map_mix(0, (uint64_t)taken.start_line),
+    uint64_t h = map_mix(map_mix(m->functions.seed, (uint64_t)taken.start_line),
                          (uint64_t)taken.name << 32 | taken.filename);
     struct map_cursor c =
         map_find(&m->functions, map_mix(h, taken.system_name));
@@ -132,9 +133,10 @@ static uint32_t take_function(struct merge_records *m, uint32_t index)
  * Of the columns only that of the outermost line counts (google/pprof's
  * rule), so that locations which differ in others become the first of them.
  */
-static uint64_t hash_location(const struct profile *p, const struct location *l)
+static uint64_t hash_location(const struct profile *p, const struct location *l,
+                              uint64_t seed)
 {
-    uint64_t h = map_mix(map_mix(l->is_folded, l->address), l->mapping);
+    uint64_t h = map_mix(map_mix(seed ^ l->is_folded, l->address), l->mapping);
     int64_t column = 0;
 
     for (size_t i = 0; i < l->n_lines; i++) {
@@ -171,7 +173,8 @@ static bool same_location(const struct profile *p, const struct location *a,
 static uint32_t find_location(struct merge_records *m, struct location taken)
 {
     struct profile *out = m->out;
-    struct map_cursor c = map_find(&m->locations, hash_location(out, &taken));
+    struct map_cursor c =
+        map_find(&m->locations, hash_location(out, &taken, m->locations.seed));
 
     while (map_next(&m->locations, &c)) {
         if (same_location(out, &out->locations.v[c.record], &taken)) {

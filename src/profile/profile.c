@@ -28,7 +28,7 @@ void profile_free(struct profile *p)
 static bool find_string(const struct profile *p, struct str s,
                         struct map_cursor *c)
 {
-    *c = map_find(&p->string_index, str_hash(s));
+    *c = map_find(&p->string_index, str_hash_seeded(s, p->string_index.seed));
     while (map_next(&p->string_index, c))
         if (str_eq(p->strings.v[c->record], s))
             return true;

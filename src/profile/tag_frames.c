@@ -69,9 +69,9 @@ static struct labels_of_key labels_of(const struct profile *p, size_t sample,
 }
 
 static uint64_t hash_labels(const struct profile *p, string_id key,
-                            const struct labels_of_key *l)
+                            const struct labels_of_key *l, uint64_t seed)
 {
-    uint64_t h = map_mix(map_mix(l->n_strings, l->n_numbers), key);
+    uint64_t h = map_mix(map_mix(seed ^ l->n_strings, l->n_numbers), key);
 
     for (size_t i = 0; i < l->n_strings; i++)
         h = map_mix(h, p->labels[l->strings + i].str);
@@ -169,8 +169,8 @@ static uint32_t location_for_text(struct maker *m, string_id name,
 static uint32_t location_for_labels(struct maker *m, string_id key,
                                     const struct labels_of_key *labels)
 {
-    struct map_cursor c =
-        map_find(&m->by_labels, hash_labels(m->p, key, labels));
+    struct map_cursor c = map_find(
+        &m->by_labels, hash_labels(m->p, key, labels, m->by_labels.seed));
     uint32_t location;
 
     while (map_next(&m->by_labels, &c)) {

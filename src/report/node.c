@@ -13,13 +13,15 @@ struct maker {
     string_id *file_of_function;
 };
 
-static uint64_t hash_info(const struct node_info *i)
+static uint64_t hash_info(const struct node_info *i, uint64_t seed)
 {
-    uint64_t h = map_mix(0, (uint64_t)i->name << 32 | i->file);
+    uint64_t h = map_mix(seed, (uint64_t)i->name << 32 | i->file);
 
     h = map_mix(h, i->address);
-    h = map_mix(h, (uint64_t)i->line << 20 ^ (uint64_t)i->column);
-    return map_mix(h, (uint64_t)i->start_line << 32 ^ i->object);
+    h = map_mix(h, (uint64_t)i->line);
+    h = map_mix(h, (uint64_t)i->column);
+    h = map_mix(h, (uint64_t)i->start_line);
+    return map_mix(h, i->object);
 }
 
 static bool same_info(const struct node_info *a, const struct node_info *b)
@@ -32,7 +34,7 @@ static bool same_info(const struct node_info *a, const struct node_info *b)
 static uint32_t find_or_add(struct maker *m, const struct node_info *info)
 {
     struct node_table *t = m->table;
-    struct map_cursor c = map_find(&m->index, hash_info(info));
+    struct map_cursor c = map_find(&m->index, hash_info(info, m->index.seed));
 
     while (map_next(&m->index, &c))
         if (same_info(&t->infos.v[c.record], info))

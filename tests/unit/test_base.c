@@ -119,4 +119,53 @@ TEST(map_tells_words_apart_that_differ_in_their_upper_half)
     arena_free(a);
 }
 
+/* How often a search among `n` texts of 16 bytes meets another's hash. */
+static size_t hash_meetings(const uint64_t (*texts)[2], size_t n)
+{
+    struct arena *a = arena_new();
+    size_t meetings = 0;
+    struct map m;
+
+    map_init(&m, a, 0);
+    for (size_t i = 0; i < n; i++) {
+        struct str text = str_of((const char *)texts[i], sizeof(texts[i]));
+        struct map_cursor c = map_find(&m, str_hash_seeded(text, m.seed));
+
+        while (map_next(&m, &c))
+            meetings++;
+        map_add(&m, &c, (uint32_t)i);
+    }
+    arena_free(a);
+    return meetings;
+}
+
+TEST(texts_chosen_to_collide_do_so_in_no_map)
+{
+    static uint64_t texts[1000][2];
+    uint64_t start = hash_mix(16), same = 0;
+
+    for (uint64_t i = 0; i < 1000; i++) {
+        texts[i][0] = i;
+        texts[i][1] = hash_mix(start ^ i) ^ 12345; /* undoes the first word */
+    }
+    for (size_t i = 1; i < 1000; i++)
+        same += str_hash(str_of((const char *)texts[i], 16)) ==
+                str_hash(str_of((const char *)texts[0], 16));
+    EXPECT(same == 999);
+    EXPECT(hash_meetings(texts, 1000) < 10);
+}
+
+TEST(no_change_of_high_bits_cancels_another_under_every_seed)
+{
+    uint64_t pair[2][2] = {{1, 2}};
+    size_t meetings = 0;
+
+    /* What cancels when a step keeps just the lower half of the product. */
+    pair[1][0] = pair[0][0] ^ (uint64_t)1 << 63;
+    pair[1][1] = pair[0][1] ^ (uint64_t)1 << 63 ^ (uint64_t)1 << 31;
+    for (int i = 0; i < 100; i++)
+        meetings += hash_meetings((const uint64_t(*)[2])pair, 2);
+    EXPECT(meetings < 10);
+}
+
 TEST_MAIN

@@ -1,0 +1,22 @@
+#ifndef BASE_HASH_H
+#define BASE_HASH_H
+
+#include <stdint.h>
+
+/*
+ * One step of a hash: both halves of a 128-bit product, folded.
+ *
+ * The lower half alone would be cheaper, but a change of an input's highest
+ * bits changes it in a way that can be foretold whatever the bits below are;
+ * from two words with such changes that cancel out anybody can build texts
+ * that collide under every seed.
+ */
+static inline uint64_t hash_mix(uint64_t word)
+{
+    __extension__ typedef unsigned __int128 wide;
+    wide product = (wide)word * 0x9e3779b97f4a7c15u;
+
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+#endif
