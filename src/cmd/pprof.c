@@ -1,6 +1,8 @@
 /*
  * pprof: reads profiles, makes reports.  The work is in cmd/pprof/.
  */
+#include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -32,6 +34,22 @@ static int fail(const struct error *err)
     return EXIT_FAILED;
 }
 
+/* A profile that came through stdin leaves the shell nothing to read: then
+ * it reads from the terminal, if there is one. */
+static void free_stdin(const struct options *o)
+{
+    for (size_t i = 0; i < o->n_sources; i++) {
+        int fd;
+
+        if (strcmp(o->sources[i], "-") != 0 || !isatty(STDERR_FILENO) ||
+            (fd = open("/dev/tty", O_RDONLY | O_CLOEXEC)) < 0)
+            continue;
+        dup2(fd, STDIN_FILENO);
+        close(fd);
+        return;
+    }
+}
+
 /* What the command line asks for, made of the profile. */
 static bool show(const struct options *o, struct profile *p, struct error *err)
 {
@@ -45,8 +63,10 @@ static bool show(const struct options *o, struct profile *p, struct error *err)
     if (o->http.n)
         return error_set(err, "this pprof was built without the page that "
                               "-http serves");
-    if (o->fail_above < 0) /* a check of a build has nobody to talk to */
-        shell_run(p, &o->config, o->tools);
+    if (o->fail_above >= 0) /* a check of a build has nobody to talk to */
+        return true;
+    free_stdin(o);
+    shell_run(p, &o->config, o->tools);
     return true;
 }
 

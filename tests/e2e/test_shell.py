@@ -37,7 +37,7 @@ def make_profile(path, samples=1):
 class Terminal:
     """A pprof at a terminal of its own."""
 
-    def __init__(self, directory, *words, term='xterm', **env):
+    def __init__(self, directory, words, term='xterm', program=PPROF, **env):
         self.home = directory
         environment = {'PATH': os.environ['PATH'], 'HOME': directory,
                        'TERM': term, 'LANG': 'C.UTF-8', **env}
@@ -45,7 +45,7 @@ class Terminal:
         if self.pid == 0:
             try:
                 os.chdir(directory)
-                os.execve(PPROF, ['pprof', *words], environment)
+                os.execve(program, [program, *words], environment)
             finally:
                 os._exit(127)
         termios.tcsetwinsize(self.fd, (24, 100))
@@ -113,7 +113,7 @@ class WithProfile(unittest.TestCase):
         make_profile(os.path.join(self.path, 'cpu.pb.gz'), samples=3)
 
     def start(self, *words, greeting=True, **env):
-        t = Terminal(self.path, *(words or ('cpu.pb.gz',)), **env)
+        t = Terminal(self.path, words or ['cpu.pb.gz'], **env)
         self.addCleanup(t.close)
         if greeting:
             t.read('Entering interactive mode')
@@ -123,7 +123,7 @@ class WithProfile(unittest.TestCase):
 
 class ShellTest(WithProfile):
     def test_greets_and_makes_a_report(self):
-        t = Terminal(self.path, 'cpu.pb.gz')
+        t = Terminal(self.path, ['cpu.pb.gz'])
         self.addCleanup(t.close)
         self.assertIn('Type: cpu', t.read('Entering interactive mode'))
         t.read(PROMPT)
@@ -162,6 +162,13 @@ class ShellTest(WithProfile):
     def test_help_names_our_own_commands(self):
         t = self.start()
         self.assertIn('flame', t.ask('help'))
+
+    def test_reads_the_terminal_when_the_profile_came_through_stdin(self):
+        t = Terminal(self.path, ['-c', 'cat cpu.pb.gz | %s -' % PPROF],
+                     program='/bin/sh')
+        self.addCleanup(t.close)
+        t.read(PROMPT)
+        self.assertIn('work2', t.ask('top'))
 
     def test_a_report_goes_to_a_file(self):
         t = self.start()
