@@ -39,7 +39,7 @@ def command(variant, out):
 
 def loop(prefix):
     done = subprocess.run(prefix + [os.path.join(BUILD, 'bench', 'loop'),
-                                    '600'], capture_output=True, text=True)
+                                    '2000'], capture_output=True, text=True)
     return float(done.stdout.split()[0])
 
 
@@ -77,7 +77,7 @@ def redis(prefix, memory):
             except OSError:
                 time.sleep(0.05)
         before = cpu_of(server.pid)
-        subprocess.run(['redis-benchmark', '-p', str(port), '-n', '100000',
+        subprocess.run(['redis-benchmark', '-p', str(port), '-n', '200000',
                         '-t', 'set,get', '-q', '-P', '4'],
                        stdout=subprocess.DEVNULL, check=True)
         used = cpu_of(server.pid) - before

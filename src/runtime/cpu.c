@@ -1,5 +1,6 @@
 #include "runtime/cpu.h"
 
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,7 @@ static struct {
     struct source_timer timer;
     struct stack_table table;
     pthread_t keeper;
+    sem_t keeper_wake;
     _Atomic bool keeper_stop;
     _Atomic bool keeper_is_up;
     int64_t period_ns;
@@ -113,6 +115,23 @@ static void watch_handler(void)
     }
 }
 
+static void keeper_sleep(int64_t ns)
+{
+    struct timespec until;
+
+    ns += runtime_clock_ns(CLOCK_MONOTONIC);
+    until = (struct timespec){ns / 1000000000, ns % 1000000000};
+    sem_clockwait(&cpu.keeper_wake, CLOCK_MONOTONIC, &until);
+}
+
+static void keeper_join(void)
+{
+    atomic_store(&cpu.keeper_stop, true);
+    sem_post(&cpu.keeper_wake);
+    pthread_join(cpu.keeper, NULL);
+    atomic_store(&cpu.keeper_is_up, false);
+}
+
 /* The thread that keeps threads and modules up to date while a profile runs.
  */
 static void *keep(void *arg)
@@ -136,7 +155,7 @@ static void *keep(void *arg)
                 next_modules = now + MODULE_NS;
             }
         }
-        runtime_sleep_ns(SCAN_NS);
+        keeper_sleep(cpu.has_timer ? SCAN_NS : MODULE_NS);
     }
     runtime_own_thread_leave();
     return NULL;
@@ -186,7 +205,7 @@ static bool begin(const struct cpu_options *options, struct error *err)
     if (!sampler.scratch || (options->timeline && !sampler.ticks))
         return error_set(err, "out of memory");
     atomic_store(&cpu.keeper_stop, false);
-    atomic_store(&cpu.keeper_is_up, false);
+    sem_init(&cpu.keeper_wake, 0, 0);
     if (!runtime_thread(&cpu.keeper, "pprof-cpu", keep, NULL, err))
         return false;
     while (!atomic_load(&cpu.keeper_is_up))
@@ -196,10 +215,8 @@ static bool begin(const struct cpu_options *options, struct error *err)
 
 static void end(void)
 {
-    if (atomic_load(&cpu.keeper_is_up)) {
-        atomic_store(&cpu.keeper_stop, true);
-        pthread_join(cpu.keeper, NULL);
-    }
+    if (atomic_load(&cpu.keeper_is_up))
+        keeper_join();
     stack_table_release(&cpu.table);
     pages_free(sampler.ticks, sampler.n_ticks * sizeof(struct tick));
     sampler.ticks = NULL;
@@ -258,9 +275,7 @@ static bool halt(struct error *err)
     if (!atomic_load(&cpu.in_use) ||
         !atomic_compare_exchange_strong(&sampler.running, &was, false))
         return error_set(err, "cpu profiling is not running");
-    atomic_store(&cpu.keeper_stop, true);
-    pthread_join(cpu.keeper, NULL);
-    atomic_store(&cpu.keeper_is_up, false);
+    keeper_join();
     close_sources();
     uninstall(SIGTRAP, &sampler.old_trap);
     uninstall(SIGPROF, &sampler.old_prof);

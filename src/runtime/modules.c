@@ -26,7 +26,7 @@ struct scan {
     struct pages_vec copies; /* of struct frame_copy, for new modules */
     bool seen[MODULES_MAX];
     uint64_t adds, subs;
-    bool is_first, is_same, failed;
+    bool is_first, failed;
 };
 
 bool modules_init(struct modules *m)
@@ -202,20 +202,21 @@ static void take_module(struct scan *s, const struct dl_phdr_info *info)
     copy_frames(s, place);
 }
 
+static int is_unchanged(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+    const struct modules *m = ctx;
+
+    (void)size;
+    return info->dlpi_adds == m->adds && info->dlpi_subs == m->subs ? 1 : -1;
+}
+
 static int on_module(struct dl_phdr_info *info, size_t size, void *ctx)
 {
     struct scan *s = ctx;
-    bool counts = size >= offsetof(struct dl_phdr_info, dlpi_subs) +
-                              sizeof(info->dlpi_subs);
 
-    if (s->is_first && counts) {
-        s->adds = info->dlpi_adds;
-        s->subs = info->dlpi_subs;
-        if (s->m->map && s->adds == s->m->adds && s->subs == s->m->subs) {
-            s->is_same = true;
-            return 1;
-        }
-    }
+    (void)size;
+    s->adds = info->dlpi_adds;
+    s->subs = info->dlpi_subs;
     take_module(s, info);
     s->is_first = false;
     return 0;
@@ -277,20 +278,19 @@ static bool publish(struct modules *m, struct scan *s)
 
 bool modules_refresh(struct modules *m)
 {
-    struct scan *s = pages_alloc(sizeof(*s));
+    struct scan *s;
     struct frame_copy *c;
     bool ok;
 
+    if (m->map && dl_iterate_phdr(is_unchanged, m) == 1)
+        return true;
+    s = pages_alloc(sizeof(*s));
     if (!s)
         return false;
     s->m = m;
     s->copies.size = sizeof(struct frame_copy);
     s->is_first = true;
     dl_iterate_phdr(on_module, s);
-    if (s->is_same) {
-        pages_free(s, sizeof(*s));
-        return true;
-    }
     m->adds = s->adds;
     m->subs = s->subs;
     m->refreshes++;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -271,6 +272,13 @@ bool source_timer_open(struct source_timer *s, int64_t period_ns,
 
 void source_timer_scan(struct source_timer *s)
 {
+    struct stat st;
+
+    /* A directory has as many links as it has directories in it, and 2. */
+    if (stat("/proc/self/task", &st) == 0 && st.st_nlink == s->n_threads &&
+        ++s->looks % 10 != 0)
+        return;
+    s->n_threads = st.st_nlink;
     timer_scan(s, false);
 }
 

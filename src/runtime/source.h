@@ -38,12 +38,15 @@ struct source_timer {
     int64_t period_ns;
     uint64_t failed; /* timers that the kernel refused (RLIMIT_SIGPENDING) */
     uint64_t seed;
+    uint64_t n_threads; /* at the last look */
+    unsigned looks;     /* since the last full one */
 };
 
 /* Makes timers for all threads. */
 bool source_timer_open(struct source_timer *s, int64_t period_ns,
                        struct error *err);
-/* Makes those of new threads, deletes those of dead ones. */
+/* Makes those of new threads, deletes those of dead ones.  Cheap when their
+ * number is as it was, but for every tenth time. */
 void source_timer_scan(struct source_timer *s);
 void source_timer_close(struct source_timer *s);
 
