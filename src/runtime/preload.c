@@ -60,16 +60,27 @@ struct start {
     size_t stack_size;
 };
 
+/* However it ends: return, pthread_exit, cancellation. */
+static void end_thread(void *run)
+{
+    sigprof_thread_end((void *(*)(void *))run);
+}
+
 /* The first frame of every thread: above it there is only the loader's. */
 static void *run_thread(void *arg)
 {
     struct start s = *(struct start *)arg;
     uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+    void *result;
 
     free(arg);
     pprof_thread.stack_limit = (here | 255) + 1;
     pprof_thread.stack_start = here > s.stack_size ? here - s.stack_size : 0;
-    return s.run(s.arg);
+    sigprof_thread_begin();
+    pthread_cleanup_push(end_thread, (void *)s.run);
+    result = s.run(s.arg);
+    pthread_cleanup_pop(1);
+    return result;
 }
 
 PPROF_API int pthread_create(pthread_t *thread, const pthread_attr_t *attr,

@@ -306,3 +306,53 @@ size_t sigprof_stack_here(uint64_t *pcs, size_t skip)
         pcs[i - skip] = pcs[i];
     return n - skip;
 }
+
+static bool counts_ends(void)
+{
+    return atomic_load_explicit(&sampler.running, memory_order_relaxed) &&
+           (sampler.source == CPU_SOURCE_PERF ||
+            sampler.source == CPU_SOURCE_PERF_USER);
+}
+
+void sigprof_thread_begin(void)
+{
+    struct thread_state *t = &pprof_thread;
+    uint64_t seed = (uint64_t)raw_clock(CLOCK_MONOTONIC) ^ (uint64_t)thread_id()
+                                                               << 32;
+    int64_t period = sampler.period_ns;
+
+    if (!counts_ends() || period <= 0)
+        return;
+    seed = (seed ^ seed >> 31) * 0x9e3779b97f4a7c15u;
+    /* Half a period less, because samples round to the nearest. */
+    t->accounted_ns = period / 2 - (int64_t)((seed >> 20) % (uint64_t)period);
+    t->profile = sampler.profile;
+}
+
+void sigprof_thread_end(void *(*run)(void *))
+{
+    struct thread_state *t = &pprof_thread;
+    uint64_t pcs[1];
+    int64_t period = sampler.period_ns, n;
+    struct stack_record *r;
+    unsigned e;
+
+    if (!counts_ends() || t->profile != sampler.profile || period <= 0)
+        return;
+    n = (raw_clock(CLOCK_THREAD_CPUTIME_ID) - t->accounted_ns + period / 2) /
+        period;
+    t->profile = 0;
+    if (n <= 0)
+        return;
+    pcs[0] = (uint64_t)(uintptr_t)run;
+    e = grace_enter(sampler.grace);
+    if (atomic_load(&sampler.running)) {
+        r = stack_table_add(sampler.table, pcs, 1,
+                            sampler.tag_threads ? thread_id() : 0);
+        if (r)
+            stack_record_count(r, 0, n);
+        atomic_fetch_add(&sampler.samples, 1);
+        atomic_fetch_add(&sampler.ends[UNWIND_COMPLETE], 1);
+    }
+    grace_leave(sampler.grace, e);
+}

@@ -124,6 +124,16 @@ void sigprof_on_sample(int sig, siginfo_t *info, void *context);
 void sigprof_on_ask(int sig, siginfo_t *info, void *context);
 
 /*
+ * For threads whose start and end we see.  A perf event samples a thread
+ * first when a whole period of its own has passed: without this, threads that
+ * live for less would never be seen.  Each starts with a random part of a
+ * period on its account, and what is due at its end is charged to `run`, its
+ * start routine.  In the mean the sum is exact.
+ */
+void sigprof_thread_begin(void);
+void sigprof_thread_end(void *(*run)(void *));
+
+/*
  * The caller's own stack into pcs (UNWIND_MAX_FRAMES), without the innermost
  * `skip` frames below this call; for hooks.  Async-signal-safe.
  */

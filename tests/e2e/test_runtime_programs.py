@@ -10,7 +10,7 @@ import time
 import unittest
 
 from support import free_port, wait_for_port
-from runtime import (SOURCES, comments, run_profiled, source_works,
+from runtime import (PROGRAMS, SOURCES, comments, run_profiled, source_works,
                      stack_ends, top)
 
 
@@ -138,6 +138,22 @@ class Programs(unittest.TestCase):
                 read = max(cum for name, (_, cum) in top(self.profile).items()
                            if 'read' in name)
                 self.assertGreater(read, 0.9 * used)
+
+    def test_threads_shorter_than_a_period_are_not_forgotten(self):
+        for source in ('perf', 'perf-user'):
+            if not source_works(source):
+                print('# %s is not allowed here' % source)
+                continue
+            with self.subTest(source):
+                process = run_profiled(
+                    self.profile, [os.path.join(PROGRAMS, 'short_threads')],
+                    options=['-source', source], stdout=subprocess.PIPE,
+                    text=True)
+                used = float(process.communicate()[0])
+                seen = top(self.profile)['short_life'][1]
+                print('# %s: %.0f %%' % (source, 100 * seen / used))
+                # 120 samples: three standard deviations are 27 %.
+                self.assertAlmostEqual(seen / used, 1, delta=0.3)
 
     def test_a_signal_starts_and_stops(self):
         process = run_profiled(
