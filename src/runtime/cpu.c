@@ -276,9 +276,10 @@ static bool halt(struct error *err)
         !atomic_compare_exchange_strong(&sampler.running, &was, false))
         return error_set(err, "cpu profiling is not running");
     keeper_join();
+    /* The handlers stay: a sample that is on its way when its source closes
+     * would else reach the program's handler, or end the program.  They pass
+     * on what is not ours. */
     close_sources();
-    uninstall(SIGTRAP, &sampler.old_trap);
-    uninstall(SIGPROF, &sampler.old_prof);
     if (!grace_wait(&runtime.modules.grace, GRACE_NS)) {
         /* A handler that does not come back may still write: let it. */
         cpu.table = (struct stack_table){0};
