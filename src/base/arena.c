@@ -14,8 +14,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/hint.h"
-
 #define ALIGN       16u
 #define FIRST_CHUNK (8u << 10)
 #define LAST_CHUNK  (1u << 20)
@@ -116,7 +114,6 @@ static void *alloc_large(struct arena *a, size_t n)
 
     if (l == MAP_FAILED)
         out_of_memory(n);
-    hint_expect(l, total);
     l->mapped = total;
     link_large(a, l);
     return l->data;

@@ -9,6 +9,26 @@
 
 #define READ_STEP ((size_t)256 << 10)
 
+/* More of the file, at most n bytes; into the buffer, or past its limit. */
+static ssize_t read_more(int fd, struct buf *out, size_t n)
+{
+    char past[1], *to = past;
+    ssize_t got;
+
+    if (n == 0)
+        n = sizeof(past);
+    else
+        to = buf_reserve(out, n);
+    if (!to) {
+        errno = ENOMEM;
+        return -1;
+    }
+    do
+        got = read(fd, to, n);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
 bool file_read_fd(int fd, const char *name, struct buf *out, struct error *err)
 {
     struct stat st;
@@ -18,19 +38,15 @@ bool file_read_fd(int fd, const char *name, struct buf *out, struct error *err)
         step = (size_t)st.st_size + 1; /* one byte more, to see the end */
     for (;;) {
         size_t room = out->max - out->len;
-        char *to = buf_reserve(out, step < room ? step : room + (room == 0));
-        ssize_t n;
+        ssize_t n = read_more(fd, out, step < room ? step : room);
 
-        if (!to)
-            return error_set(err, "read %s: larger than the limit of %zu bytes",
-                             name, out->max);
-        n = read(fd, to, step < room ? step : room);
-        if (n < 0 && errno == EINTR)
-            continue;
         if (n < 0)
             return error_set_os(err, "read", name, errno);
         if (n == 0)
             return true;
+        if (room == 0)
+            return error_set(err, "read %s: larger than the limit of %zu bytes",
+                             name, out->max);
         out->len += (size_t)n;
         step = READ_STEP;
     }

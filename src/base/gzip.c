@@ -12,7 +12,6 @@
 #include <libdeflate.h>
 #include <stdint.h>
 
-#include "base/hint.h"
 #include "base/inflate_fault.h"
 
 enum {
@@ -141,7 +140,6 @@ static bool inflate(struct libdeflate_decompressor *z, struct str *rest,
         to = room ? buf_reserve(out, room) : nothing;
         if (!to)
             return error_set(err, "out of memory for %zu inflated bytes", room);
-        hint_expect(out->data, out->cap);
         result = libdeflate_deflate_decompress_ex(z, rest->s, rest->n, to, room,
                                                   &used, &made);
         if (result == LIBDEFLATE_SUCCESS) {

@@ -57,6 +57,15 @@ static inline unsigned short_varint(const unsigned char *at, uint32_t *out)
     return w & 0x80000000 ? 0 : 4;
 }
 
+/* Ids to places, where they are not in order. */
+static void find_places(struct samples *s, uint32_t *frames, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        frames[i] = id_index_find(&s->d->locations, frames[i]);
+        s->missing |= frames[i] == NO_INDEX;
+    }
+}
+
 static void mark_missing(struct samples *s, uint32_t *frames, size_t n)
 {
     s->missing = true;
@@ -65,14 +74,15 @@ static void mark_missing(struct samples *s, uint32_t *frames, size_t n)
             frames[i] = NO_INDEX;
 }
 
-/* Where ids are 1, 2, 3 …: the frames whose four bytes are surely there, the
- * last ones of them behind the end of the sample's. */
-static void add_frames_in_order(struct samples *s, struct wire_reader *r)
+/* The frames whose four bytes are surely there, those of the last ones behind
+ * the end of the sample's.  Where ids are 1, 2, 3 … no look-up is needed. */
+static void add_short_frames(struct samples *s, struct wire_reader *r)
 {
     const unsigned char *at = r->at, *end = r->end, *last = at;
     const unsigned char *all = s->d->in.end;
     uint32_t *frames = s->d->p->stack + s->stack_n, *frame = frames;
-    uint32_t id, largest = 0;
+    uint32_t in_order = !s->d->locations.direct, id, largest = 0;
+    size_t n;
 
     while (at < end && all - at >= 4) {
         unsigned length = short_varint(at, &id);
@@ -81,7 +91,7 @@ static void add_frames_in_order(struct samples *s, struct wire_reader *r)
             break;
         last = at;
         at += length;
-        id--; /* 0 becomes a place that nothing has */
+        id -= in_order; /* 0 becomes a place that nothing has */
         largest = id > largest ? id : largest;
         *frame++ = id;
     }
@@ -89,24 +99,39 @@ static void add_frames_in_order(struct samples *s, struct wire_reader *r)
         at = last;
         frame--;
     }
-    if (largest >= s->d->locations.in_order && frame > frames)
-        mark_missing(s, frames, (size_t)(frame - frames));
-    s->stack_n += (size_t)(frame - frames);
+    n = (size_t)(frame - frames);
+    if (!in_order)
+        find_places(s, frames, n);
+    else if (n && largest >= s->d->locations.in_order)
+        mark_missing(s, frames, n);
+    s->stack_n += n;
     r->at = at;
+}
+
+/* Enormous ids, as they come when addresses or hashes are used: the look-ups
+ * of many overlap. */
+static bool add_sparse_frames(struct samples *s, struct wire_reader *r)
+{
+    const struct id_index *locations = &s->d->locations;
+    uint64_t ids[32];
+    size_t n = 0;
+
+    for (; n < sizeof(ids) / sizeof(*ids) && wire_more(r); n++) {
+        if (!wire_read_varint(r, &ids[n]))
+            return decode_fail(s->d, r->at, "sample: location: %s", r->problem);
+        id_index_prefetch(locations, ids[n]);
+    }
+    for (size_t i = 0; i < n; i++)
+        add_frame(s, ids[i]);
+    return true;
 }
 
 static bool add_frames(struct samples *s, struct wire_reader r)
 {
-    uint64_t id;
-
     while (wire_more(&r)) {
-        if (!s->d->locations.direct)
-            add_frames_in_order(s, &r);
-        if (!wire_more(&r))
-            break;
-        if (!wire_read_varint(&r, &id))
-            return decode_fail(s->d, r.at, "sample: location: %s", r.problem);
-        add_frame(s, id);
+        add_short_frames(s, &r);
+        if (!add_sparse_frames(s, &r))
+            return false;
     }
     return true;
 }
@@ -272,6 +297,10 @@ bool decode_samples(struct decoder *d)
 
     p->loc_start = arena_new_array(p->arena, size_t, x->n + 1);
     p->label_start = arena_new_array(p->arena, size_t, x->n + 1);
+    /* Ids of large profiles have up to three bytes; stacks that need more
+     * room than this grow. */
+    s.stack_cap = x->bytes / 4;
+    p->stack = arena_new_array(p->arena, uint32_t, s.stack_cap);
     s.values = p->values = alloc_values(d);
     d->consumed = x->first;
     while (wire_more(&r)) {

@@ -1,35 +1,54 @@
 #include "profile/idindex.h"
 
 #include <string.h>
+#include <sys/auxv.h>
 
 #define NOWHERE UINT32_MAX
 
+/* The kernel gives every process 16 random bytes. */
+static uint64_t random_seed(void)
+{
+    const void *bytes = (const void *)getauxval(AT_RANDOM);
+    uint64_t seed = 0;
+
+    if (bytes)
+        memcpy(&seed, bytes, sizeof(seed));
+    return seed;
+}
+
 void id_index_init(struct id_index *x, struct arena *a, size_t expected)
 {
-    *x = (struct id_index){.arena = a, .expected = expected};
+    *x = (struct id_index){
+        .arena = a, .expected = expected, .seed = random_seed()};
 }
 
-static struct id_place *find_sparse(const struct id_index *x, uint64_t id,
-                                    struct map_cursor *c)
+static size_t home_of(const struct id_index *x, uint64_t id)
 {
-    *c = map_find(&x->sparse, map_mix(0, id));
-    while (map_next(&x->sparse, c))
-        if (x->places.v[c->record].id == id)
-            return &x->places.v[c->record];
-    return NULL;
+    uint64_t h = (id ^ x->seed) * 0x9e3779b97f4a7c15u;
+
+    h = (h ^ h >> 32) * 0xd6e8feb86659fd93u;
+    return (size_t)(h ^ h >> 32) & (x->n_slots - 1);
 }
 
-uint32_t id_index_find_slow(const struct id_index *x, uint64_t id)
+/* The slot of an id, or the free one where it belongs. */
+static struct id_slot *slot_of(const struct id_index *x, uint64_t id)
 {
-    struct map_cursor c;
-    struct id_place *found;
+    size_t mask = x->n_slots - 1, at = home_of(x, id);
 
-    if (id <= x->expected)
-        return x->direct[id];
-    if (!x->places.n)
-        return NOWHERE;
-    found = find_sparse(x, id, &c);
-    return found ? found->place : NOWHERE;
+    while (x->slots[at].place != NOWHERE && x->slots[at].id != id)
+        at = (at + 1) & mask;
+    return &x->slots[at];
+}
+
+uint32_t id_index_find_sparse(const struct id_index *x, uint64_t id)
+{
+    return x->n_slots ? slot_of(x, id)->place : NOWHERE;
+}
+
+void id_index_prefetch(const struct id_index *x, uint64_t id)
+{
+    if (x->n_slots)
+        __builtin_prefetch(&x->slots[home_of(x, id)]);
 }
 
 static void make_table(struct id_index *x)
@@ -40,20 +59,37 @@ static void make_table(struct id_index *x)
         x->direct[i + 1] = i;
 }
 
+static void set_slots(struct id_index *x, size_t n)
+{
+    x->slots = arena_new_array(x->arena, struct id_slot, n);
+    x->n_slots = n;
+    for (size_t i = 0; i < n; i++)
+        x->slots[i].place = NOWHERE;
+}
+
+/* At most half of the slots are taken. */
+static void make_room(struct id_index *x)
+{
+    struct id_slot *old = x->slots;
+    size_t n = x->n_slots;
+
+    if (2 * x->n_sparse < n)
+        return;
+    set_slots(x, n ? 2 * n : 64);
+    for (size_t i = 0; i < n; i++)
+        if (old[i].place != NOWHERE)
+            *slot_of(x, old[i].id) = old[i];
+    arena_release(x->arena, old, n * sizeof(*old));
+}
+
 static void add_sparse(struct id_index *x, uint64_t id, uint32_t place)
 {
-    struct map_cursor c;
-    struct id_place *found;
+    struct id_slot *slot;
 
-    if (!x->places.n)
-        map_init(&x->sparse, x->arena, 0);
-    found = find_sparse(x, id, &c);
-    if (found) {
-        found->place = place;
-        return;
-    }
-    map_add(&x->sparse, &c, (uint32_t)x->places.n);
-    *vec_push(x->arena, &x->places) = (struct id_place){id, place};
+    make_room(x);
+    slot = slot_of(x, id);
+    x->n_sparse += slot->place == NOWHERE;
+    *slot = (struct id_slot){id, place};
 }
 
 void id_index_add(struct id_index *x, uint64_t id, uint32_t place)

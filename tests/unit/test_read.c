@@ -160,6 +160,10 @@ TEST(files_and_descriptors_are_read)
     limits.input_bytes = 20;
     EXPECT(!profile_read_file(path, &limits, &err));
     EXPECT(strstr(err.text, "larger than the limit of 20 bytes"));
+    limits.input_bytes = z.len - 1;
+    EXPECT(!profile_read_file(path, &limits, &err));
+    limits.input_bytes = z.len;
+    EXPECT_READ(profile_read_file(path, &limits, &err));
     EXPECT(ftruncate(fd, 0) == 0);
     EXPECT_FAULT(profile_read_file(path, NULL, &err),
                  "parsing profile: empty input file");
