@@ -170,7 +170,9 @@ static void start_editor(struct line_reader *r)
     el_set(r->editor, EL_SIGNAL, 1);
     el_set(r->editor, EL_GETCFN, next_character);
     el_set(r->editor, EL_HIST, history, r->history);
-    el_set(r->editor, EL_ADDFN, "pprof-complete", "Complete the word", on_tab);
+    /* el_set would keep copies of these texts for good. */
+    el_wset(r->editor, EL_ADDFN, L"pprof-complete", L"Complete the word",
+            on_tab);
     el_set(r->editor, EL_BIND, "^I", "pprof-complete", NULL);
     el_set(r->editor, EL_BIND, "^R", "em-inc-search-prev", NULL);
     el_source(r->editor, NULL); /* the user's ~/.editrc */
