@@ -183,6 +183,19 @@ TEST(names_of_values_are_short_for_selecting_them)
     end(&s);
 }
 
+TEST(a_type_that_is_named_like_a_shortcut_wins)
+{
+    struct shell_case s;
+    struct str lines[SHELL_LINES];
+
+    start(&s);
+    *vec_push(s.profile->arena, &s.profile->types) =
+        (struct value_type){profile_intern(s.profile, STR("mean_cpu")), 0};
+    EXPECT(shell_expand(s.arena, s.profile, STR("mean_cpu"), lines) == 1);
+    EXPECT_STR(lines[0], "sample_index=mean_cpu");
+    end(&s);
+}
+
 /* The candidates for a text, with blanks between them. */
 static struct str complete(struct shell_case *s, const char *before)
 {

@@ -36,7 +36,8 @@ size_t shell_expand(struct arena *a, const struct profile *p, struct str line,
         memcpy(lines, clear, sizeof(clear));
         return SHELL_LINES;
     }
-    for (size_t i = 0; i < p->types.n; i++) {
+    /* The last type first: "mean_x" may be a type and short for another. */
+    for (size_t i = p->types.n; i-- > 0;) {
         struct str type = profile_str(p, p->types.v[i].type);
         bool total = str_has_prefix(line, STR("total_"));
         bool mean = str_has_prefix(line, STR("mean_"));
