@@ -1,7 +1,6 @@
 /*
  * The functions of <pprof/pprof.h>.
  */
-#include "pprof/pprof.h"
 #include "runtime/api.h"
 
 #include <errno.h>
@@ -10,6 +9,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "pprof/pprof.h"
 #include "runtime/cpu.h"
 #include "runtime/profiles.h"
 
