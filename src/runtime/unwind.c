@@ -375,7 +375,7 @@ static bool step_leaf(struct walker *w)
 
 /* Signal trampolines of other C libraries and of emulators come without
  * unwind data; their code is always the same. */
-static bool is_trampoline(struct walker *w)
+UNSANITIZED static bool is_trampoline(struct walker *w)
 {
 #if defined(__x86_64__)
     /* mov $15, %rax; syscall */
