@@ -32,7 +32,7 @@ struct callgrind {
     VEC(struct function_key) keys;
     uint32_t *key_of_node;
     bool has_previous;
-    uint64_t previous; /* address */
+    struct node_info previous; /* the node before */
 };
 
 static const struct node_info *info_of(const struct callgrind *c, uint32_t node)
@@ -151,7 +151,7 @@ static string_id callee_name(struct callgrind *c, uint32_t node)
 static void add_address(struct callgrind *c, uint64_t address)
 {
     char relative[NUMBER_I64_MAX + 1], absolute[NUMBER_HEX_MAX];
-    int64_t distance = (int64_t)(address - c->previous);
+    int64_t distance = (int64_t)(address - c->previous.address);
     size_t n = 0;
 
     if (c->has_previous && distance == 0) {
@@ -199,13 +199,18 @@ static void add_calls(struct callgrind *c, uint32_t node)
     }
 }
 
-static void add_node(struct callgrind *c, uint32_t node,
-                     const struct node_info *before)
+static bool starts_function(const struct callgrind *c,
+                            const struct node_info *info)
+{
+    return !c->has_previous || info->object != c->previous.object ||
+           info->file != c->previous.file || info->name != c->previous.name;
+}
+
+static void add_node(struct callgrind *c, uint32_t node)
 {
     const struct node_info *info = info_of(c, node);
 
-    if (!before || info->object != before->object ||
-        info->file != before->file || info->name != before->name) {
+    if (starts_function(c, info)) {
         buf_add_char(c->out, '\n');
         add_name(c, STR("ob="), &c->objects, info->object);
         add_name(c, STR("fl="), &c->files, info->file);
@@ -218,13 +223,12 @@ static void add_node(struct callgrind *c, uint32_t node,
     add_cost(c, node_flat(&c->graph.nodes.v[node]));
     add_calls(c, node);
     c->has_previous = true;
-    c->previous = info->address;
+    c->previous = *info;
 }
 
 bool format_callgrind(struct report *r, struct buf *out, struct error *err)
 {
     struct callgrind c = {.report = r, .out = out};
-    const struct node_info *before = NULL;
     struct header_counts counts;
 
     (void)err;
@@ -235,9 +239,7 @@ bool format_callgrind(struct report *r, struct buf *out, struct error *err)
     buf_add_char(out, '(');
     buf_add(out, r->output_unit);
     buf_add(out, STR(")\n"));
-    for (size_t i = 0; i < c.graph.n_shown; i++) {
-        add_node(&c, c.graph.shown[i], before);
-        before = info_of(&c, c.graph.shown[i]);
-    }
+    for (size_t i = 0; i < c.graph.n_shown; i++)
+        add_node(&c, c.graph.shown[i]);
     return true;
 }
