@@ -34,6 +34,19 @@ bool decode_fail(struct decoder *d, const unsigned char *at, const char *fmt,
     return error_set(d->err, "byte %zu: %s", (size_t)(at - d->in.at), words);
 }
 
+bool decode_count(struct decoder *d, size_t n)
+{
+    size_t limit = d->limits->records;
+
+    d->records += n;
+    if (limit == 0 || d->records <= limit)
+        return true;
+    return decode_refuse(d,
+                         "more than %zu mappings, locations, lines, functions "
+                         "and labels, which is the limit",
+                         limit);
+}
+
 bool decode_text(struct decoder *d, const unsigned char *at, int64_t index,
                  string_id *out)
 {
@@ -273,7 +286,11 @@ static bool fill_line(struct decoder *d, struct wire_reader r)
     uint64_t v[PROTO_LINE_COLUMN + 1];
     uint64_t id;
 
-    if (!decode_scalars(d, r, "line", v, PROTO_LINE_COLUMN))
+    if (d->p->lines.n >= NO_INDEX)
+        return decode_refuse(d, "more lines than the limit of %u",
+                             NO_INDEX - 1);
+    if (!decode_count(d, 1) ||
+        !decode_scalars(d, r, "line", v, PROTO_LINE_COLUMN))
         return false;
     /* Even where a function with id 0 exists, 0 means none. */
     id = v[PROTO_LINE_FUNCTION];
@@ -386,7 +403,10 @@ static bool counts_fit(struct decoder *d)
     return !over(d, PROTO_STRING, "strings") &&
            !over(d, PROTO_MAPPING, "mappings") &&
            !over(d, PROTO_FUNCTION, "functions") &&
-           !over(d, PROTO_LOCATION, "locations");
+           !over(d, PROTO_LOCATION, "locations") &&
+           decode_count(d, d->fields[PROTO_MAPPING].n +
+                               d->fields[PROTO_FUNCTION].n +
+                               d->fields[PROTO_LOCATION].n);
 }
 
 static bool unsound(struct decoder *d)

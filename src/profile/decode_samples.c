@@ -255,6 +255,8 @@ static bool add_sample(struct samples *s, struct wire_reader r)
         return decode_refuse(
             s->d, "sample %zu has %zu frames, the limit is %zu", p->n_samples,
             s->stack_n - p->loc_start[p->n_samples], s->d->limits->stack_depth);
+    if (!decode_count(s->d, s->labels_n - labels))
+        return false;
     if (s->labels_n - labels > 1)
         profile_sort_labels(p, p->labels + labels, s->labels_n - labels);
     note_fault(s);

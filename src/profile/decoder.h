@@ -39,6 +39,7 @@ struct decoder {
     struct profile *p;
     struct arena *scratch;
     struct extent fields[PROTO_FIELDS];
+    size_t records; /* as limits count them */
 
     string_id *texts; /* string table index to id */
     size_t n_texts;
@@ -80,6 +81,9 @@ bool decode_scalars(struct decoder *d, struct wire_reader r, const char *what,
 /* Calls fill for each message of one field of the profile, in order. */
 bool decode_each(struct decoder *d, unsigned number,
                  bool (*fill)(struct decoder *d, struct wire_reader message));
+
+/* Counts n records more; false when they are too many. */
+bool decode_count(struct decoder *d, size_t n);
 
 bool decode_samples(struct decoder *d);
 

@@ -569,6 +569,15 @@ TEST(limits_are_named_with_the_number)
                "sample 0 has 3 frames, the limit is 2");
     limits.stack_depth = 3;
     EXPECT_STR(str_from(limited(text, limits)), "within the limits");
+    for (limits.records = 1; limits.records < 6; limits.records++)
+        EXPECT(strstr(limited(text, limits), "which is the limit"));
+    EXPECT_STR(str_from(limited(text, limits)), "within the limits");
+    text = "2{2=5 3{1=1 3=1} 3{1=1 3=1}} " TABLES;
+    EXPECT_STR(str_from(limited(text, limits)),
+               "more than 6 mappings, locations, lines, functions and labels, "
+               "which is the limit");
+    limits.records = 8;
+    EXPECT_STR(str_from(limited(text, limits)), "within the limits");
 }
 
 TEST(errors_say_what_and_where)
