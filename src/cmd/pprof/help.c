@@ -1,7 +1,6 @@
 #include "cmd/pprof/help.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "cmd/pprof/command.h"
 
@@ -104,21 +103,19 @@ static const char ours[] =
     "                      grew by more than that over the base\n"
     "   -help_all          This text, with what google/pprof does not have\n";
 
-static int by_name(const void *a, const void *b)
-{
-    const struct config_field *const *x = a, *const *y = b;
-
-    return strcmp((*x)->name, (*y)->name);
-}
-
 const struct config_field **help_sorted_fields(struct arena *a)
 {
     const struct config_field **fields =
         arena_new_array(a, const struct config_field *, config_n_fields);
 
-    for (size_t i = 0; i < config_n_fields; i++)
-        fields[i] = &config_fields[i];
-    qsort(fields, config_n_fields, sizeof(*fields), by_name);
+    for (size_t n = 0; n < config_n_fields; n++) {
+        const struct config_field *f = &config_fields[n];
+        size_t i = n;
+
+        for (; i > 0 && strcmp(fields[i - 1]->name, f->name) > 0; i--)
+            fields[i] = fields[i - 1];
+        fields[i] = f;
+    }
     return fields;
 }
 

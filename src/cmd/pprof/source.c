@@ -1,5 +1,6 @@
 #include "cmd/pprof/source.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -266,6 +267,7 @@ static bool finish(struct loader *l, struct error *err)
     struct profile *p = l->sources.sum;
     struct error ignored; /* a bad drop_frames prunes nothing */
 
+    assert(p); /* some source was read */
     if (!symbolize(l, err))
         return false;
     if (o->all_frames)
