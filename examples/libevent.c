@@ -123,8 +123,9 @@ int main(void)
     if (!bound)
         return 1;
     evhttp_set_gencb(http, on_request, loop);
-    getsockname(evhttp_bound_socket_get_fd(bound), (struct sockaddr *)&addr,
-                &len);
+    if (getsockname(evhttp_bound_socket_get_fd(bound), (struct sockaddr *)&addr,
+                    &len) != 0)
+        return 1;
     printf("127.0.0.1:%u\n", (unsigned)ntohs(addr.sin_port));
     fflush(stdout);
     return event_base_dispatch(loop);

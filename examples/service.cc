@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace shop
@@ -64,7 +62,7 @@ int main(int argc, char **argv)
 {
     shop::Catalogue catalogue;
     auto end = std::chrono::steady_clock::now() +
-               std::chrono::seconds(argc > 1 ? std::atoi(argv[1]) : 1000000);
+               std::chrono::seconds(argc > 1 ? std::stoi(argv[1]) : 1000000);
     int sales = 0;
 
     if (pprof_serve(nullptr) != 0) { // PPROF_ADDR, or 127.0.0.1:6060
