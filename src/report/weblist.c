@@ -2,6 +2,7 @@
  * -weblist: a page with the source of matching functions; a click on a line
  * shows its instructions.
  */
+#include "base/html.h"
 #include "base/utf8.h"
 #include "report/listing.h"
 
@@ -43,40 +44,12 @@ static const char page_head[] =
     "</script>\n"
     "</head>\n";
 
-static void add_escaped(struct buf *out, struct str text)
-{
-    for (size_t i = 0; i < text.n; i++) {
-        switch (text.s[i]) {
-        case '&':
-            buf_add(out, STR("&amp;"));
-            break;
-        case '<':
-            buf_add(out, STR("&lt;"));
-            break;
-        case '>':
-            buf_add(out, STR("&gt;"));
-            break;
-        case '"':
-            buf_add(out, STR("&#34;"));
-            break;
-        case '\'':
-            buf_add(out, STR("&#39;"));
-            break;
-        case '+':
-            buf_add(out, STR("&#43;"));
-            break;
-        default:
-            buf_add_char(out, text.s[i]);
-        }
-    }
-}
-
-/* Text that needs no escapes, padded on the right to a width. */
+/* Padded on the right to a width, which an entity has one column of. */
 static void add_padded(struct buf *out, struct str text, size_t width)
 {
     size_t n = utf8_count(text);
 
-    add_escaped(out, text);
+    buf_add_html(out, text);
     if (n < width)
         buf_add_pad(out, ' ', width - n);
 }
@@ -94,7 +67,7 @@ static void add_instruction(const struct report *r,
                  "");
         add_padded(out, c->source, 80);
         buf_add(out, STR("</span> <span class=unimportant>"));
-        add_escaped(out, c->file);
+        buf_add_html(out, c->file);
         buf_addf(out, ":%lld</span>\n", (long long)c->line);
     }
     if (x->text.n == 0)
@@ -107,7 +80,7 @@ static void add_instruction(const struct report *r,
     add_padded(out, x->text, 80);
     buf_add(out, STR(" <span class=unimportant>"));
     if (x->file.n) {
-        add_escaped(out, x->file);
+        buf_add_html(out, x->file);
         buf_addf(out, ":%lld", (long long)x->line);
     }
     buf_add(out, STR("</span>\n"));
@@ -126,7 +99,7 @@ static void add_line(const struct report *r, const struct listing_line *l,
     buf_add_char(out, ' ');
     report_add_value_or_dot(r, out, l->cum, 10);
     buf_addf(out, " %8s  ", "");
-    add_escaped(out, l->source);
+    buf_add_html(out, l->source);
     buf_add(out, STR(" </span>"));
     if (l->n_instructions) {
         buf_add(out, STR("<span class=asm>"));
@@ -141,9 +114,9 @@ static void add_function(const struct report *r,
                          const struct listing_function *f, struct buf *out)
 {
     buf_add(out, STR("<h2>"));
-    add_escaped(out, f->name);
+    buf_add_html(out, f->name);
     buf_add(out, STR("</h2><p class=\"filename\">"));
-    add_escaped(out, f->file);
+    buf_add_html(out, f->file);
     buf_add(out, STR("</p>\n<pre onClick=\"pprof_toggle_asm(event)\">\n"
                      "  Total:  "));
     report_add_value_right(r, out, f->flat, 10);
@@ -168,7 +141,7 @@ static void add_legend(const struct report *r, struct buf *out)
     buf_add(out, STR("<div class=\"legend\">"));
     while (str_next_line(&rest, &line)) {
         buf_add(out, first ? STR("") : STR("<br>\n"));
-        add_escaped(out, line);
+        buf_add_html(out, line);
         first = false;
     }
     buf_add(out, STR("<br>Total: "));

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/html.h"
 #include "runtime/profiles.h"
 
 struct row {
@@ -49,29 +50,9 @@ static size_t collect(struct row *rows)
 }
 
 /* Names and descriptions may be the program's own one day. */
-static void add_escaped(struct buf *out, const char *text)
+static void add_text(struct buf *out, const char *text)
 {
-    for (; *text; text++) {
-        switch (*text) {
-        case '&':
-            buf_add(out, STR("&amp;"));
-            break;
-        case '<':
-            buf_add(out, STR("&lt;"));
-            break;
-        case '>':
-            buf_add(out, STR("&gt;"));
-            break;
-        case '\'':
-            buf_add(out, STR("&#39;"));
-            break;
-        case '"':
-            buf_add(out, STR("&#34;"));
-            break;
-        default:
-            buf_add_char(out, *text);
-        }
-    }
+    buf_add_html(out, str_from(text));
 }
 
 void endpoint_write_index(struct buf *out)
@@ -87,18 +68,18 @@ void endpoint_write_index(struct buf *out)
                      "<thead><td>Count</td><td>Profile</td></thead>\n"));
     for (size_t i = 0; i < n; i++) {
         buf_addf(out, "<tr><td>%" PRIu64 "</td><td><a href='", rows[i].count);
-        add_escaped(out, rows[i].name);
+        add_text(out, rows[i].name);
         buf_add(out, STR("?debug=1'>"));
-        add_escaped(out, rows[i].name);
+        add_text(out, rows[i].name);
         buf_add(out, STR("</a></td></tr>\n"));
     }
     buf_add(out, STR("</table>\n<a href=\"goroutine?debug=2\">all threads with "
                      "their stacks</a>\n<br>\n<p>What they are:</p>\n<ul>\n"));
     for (size_t i = 0; i < n; i++) {
         buf_add(out, STR("<li><div class=profile-name>"));
-        add_escaped(out, rows[i].name);
+        add_text(out, rows[i].name);
         buf_add(out, STR(":</div> "));
-        add_escaped(out, rows[i].description);
+        add_text(out, rows[i].description);
         buf_add(out, STR("</li>\n"));
     }
     buf_add(out, STR("</ul>\n</body>\n</html>\n"));

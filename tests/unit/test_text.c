@@ -1,5 +1,6 @@
 #include "test.h"
 
+#include "base/html.h"
 #include "base/path.h"
 #include "base/utf8.h"
 
@@ -84,6 +85,16 @@ TEST(trim_takes_white_space_of_any_script)
     EXPECT_STR(utf8_trim(STR("\xc2\x85y\u1680\u202f\u205f")), "y");
     EXPECT_STR(utf8_trim(STR("\u200bz\u200b")), "\u200bz\u200b");
     EXPECT_STR(utf8_trim(STR("\x85z\xa0")), "\x85z\xa0");
+}
+
+TEST(html_takes_text_for_text)
+{
+    struct buf b = BUF_INIT(1000);
+
+    buf_add_html(&b, STR("a<b>&\"c\" 'd'+\xc2\xb5"));
+    EXPECT_STR(buf_str(&b),
+               "a&lt;b&gt;&amp;&#34;c&#34; &#39;d&#39;&#43;\xc2\xb5");
+    buf_release(&b);
 }
 
 TEST_MAIN
