@@ -4,22 +4,25 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Nanoseconds of the clock that never jumps. */
-static inline int64_t clock_monotonic_ns(void)
+/* Nanoseconds of any clock; 0 when there is none of that id. */
+static inline int64_t clock_ns(clockid_t clock)
 {
-    struct timespec t;
+    struct timespec t = {0};
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Nanoseconds since 1970, UTC. */
+/* Of the clock that never jumps. */
+static inline int64_t clock_monotonic_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+/* Since 1970, UTC. */
 static inline int64_t clock_realtime_ns(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    return clock_ns(CLOCK_REALTIME);
 }
 
 static inline struct timespec clock_timespec(int64_t ns)

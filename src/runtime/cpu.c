@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/pages.h"
 #include "runtime/sigprof.h"
 #include "runtime/source.h"
@@ -119,7 +120,7 @@ static void keeper_sleep(int64_t ns)
 {
     struct timespec until;
 
-    ns += runtime_clock_ns(CLOCK_MONOTONIC);
+    ns += clock_monotonic_ns();
     until = (struct timespec){ns / 1000000000, ns % 1000000000};
     sem_clockwait(&cpu.keeper_wake, CLOCK_MONOTONIC, &until);
 }
@@ -142,7 +143,7 @@ static void *keep(void *arg)
     runtime_own_thread_enter();
     atomic_store(&cpu.keeper_is_up, true);
     while (!atomic_load(&cpu.keeper_stop)) {
-        int64_t now = runtime_clock_ns(CLOCK_MONOTONIC);
+        int64_t now = clock_monotonic_ns();
 
         if (atomic_load(&sampler.running)) {
             watch_handler();
@@ -258,9 +259,9 @@ bool cpu_start(const struct cpu_options *options, struct error *err)
     sampler.period_ns = cpu.period_ns;
     sampler.tag_threads = options->tag_threads;
     sampler.profile = ++cpu.profiles;
-    cpu.start_time_ns = runtime_clock_ns(CLOCK_REALTIME);
-    cpu.start_ns = runtime_clock_ns(CLOCK_MONOTONIC);
-    cpu.start_cpu_ns = runtime_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    cpu.start_time_ns = clock_realtime_ns();
+    cpu.start_ns = clock_monotonic_ns();
+    cpu.start_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     atomic_store(&sampler.running, true);
     if (cpu.has_perf)
         source_perf_enable(&cpu.perf, true);
@@ -330,10 +331,10 @@ bool cpu_stop(struct buf *out, struct error *err)
 
     if (!halt(err))
         return false;
-    spec.duration_ns = runtime_clock_ns(CLOCK_MONOTONIC) - cpu.start_ns;
+    spec.duration_ns = clock_monotonic_ns() - cpu.start_ns;
     if (out) {
-        add_comments(&spec, runtime_clock_ns(CLOCK_PROCESS_CPUTIME_ID) -
-                                cpu.start_cpu_ns);
+        add_comments(&spec,
+                     clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu.start_cpu_ns);
         ok = profile_write(&spec, &cpu.table, out, err);
     }
     buf_release(&spec.comments);

@@ -1,8 +1,8 @@
 #include "runtime/profiles.h"
 
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/pages.h"
 #include "runtime/names.h"
 #include "runtime/state.h"
@@ -18,7 +18,7 @@ static bool begin(struct snapshot *s, const char *name, struct error *err)
                                     .n_types = 1,
                                     .period_type = {name, "count"},
                                     .period = 1,
-                                    .time_ns = runtime_clock_ns(CLOCK_REALTIME),
+                                    .time_ns = clock_realtime_ns(),
                                     .comments = BUF_INIT(4096)}};
     return stack_table_init(&s->table, SNAPSHOT_SLOTS, SNAPSHOT_BYTES) ||
            error_set(err, "out of memory");

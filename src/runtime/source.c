@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/str.h"
 #include "runtime/state.h"
 
@@ -229,8 +230,7 @@ static bool timer_take_thread(void *ctx, int tid)
      * as overruns of the first signal. */
     *t = (struct thread_timer){
         tid,
-        timer_make(s, tid,
-                   scan->is_start ? runtime_clock_ns(thread_clock(tid)) : 0),
+        timer_make(s, tid, scan->is_start ? clock_ns(thread_clock(tid)) : 0),
         true};
     s->failed += t->timer < 0 && errno == EAGAIN;
     return true;
@@ -261,7 +261,7 @@ bool source_timer_open(struct source_timer *s, int64_t period_ns,
 {
     *s = (struct source_timer){.timers = {.size = sizeof(struct thread_timer)},
                                .period_ns = period_ns};
-    s->seed = (uint64_t)runtime_clock_ns(CLOCK_MONOTONIC);
+    s->seed = (uint64_t)clock_monotonic_ns();
     timer_scan(s, true);
     for (size_t i = 0; i < s->timers.n; i++)
         if (((struct thread_timer *)s->timers.p)[i].timer >= 0)

@@ -6,13 +6,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/pages.h"
 #include "elf/maps.h"
 #include "runtime/api.h"
 #include "runtime/cpu.h"
 #include "runtime/rawcall.h"
-#include "runtime/sigprof.h"
 #include "runtime/serve.h"
+#include "runtime/sigprof.h"
 #include "runtime/threads.h"
 
 struct runtime runtime = {.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -45,10 +46,7 @@ static void before_fork(void)
         undo |= FORK_UNBLOCK_PROF;
     if (!sigismember(&old, SIGTRAP))
         undo |= FORK_UNBLOCK_TRAP;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += FORK_PATIENCE_NS;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
+    until = clock_timespec(clock_realtime_ns() + FORK_PATIENCE_NS);
     if (pthread_mutex_timedlock(&runtime.lock, &until) == 0)
         undo |= FORK_LOCKED;
     pprof_thread.at_fork = undo;
@@ -141,17 +139,9 @@ void runtime_unlock(void)
     pthread_mutex_unlock(&runtime.lock);
 }
 
-int64_t runtime_clock_ns(int clock)
-{
-    struct timespec t = {0};
-
-    clock_gettime(clock, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 void runtime_sleep_ns(int64_t ns)
 {
-    struct timespec t = {ns / 1000000000, ns % 1000000000};
+    struct timespec t = clock_timespec(ns);
 
     while (nanosleep(&t, &t) != 0 && errno == EINTR)
         ;

@@ -34,8 +34,6 @@ bool runtime_ready(struct error *err);
 void runtime_lock(void);
 void runtime_unlock(void);
 
-int64_t runtime_clock_ns(int clock);
-
 /* Wait, through signals. */
 void runtime_sleep_ns(int64_t ns);
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "runtime/names.h"
 #include "runtime/rawcall.h"
 #include "runtime/sigprof.h"
@@ -126,14 +126,14 @@ static uint64_t count_deaf(const struct threads *t, struct ask *asks)
 /* Most answer within a millisecond; after five, look who never will. */
 static void wait_for(const struct threads *t, struct ask *asks, uint64_t sent)
 {
-    int64_t start = runtime_clock_ns(CLOCK_MONOTONIC), now = start;
+    int64_t start = clock_monotonic_ns(), now = start;
     uint64_t deaf = 0;
     bool looked = false;
 
     while (atomic_load(&sampler.asks_answered) + deaf < sent &&
            now < start + THREADS_DEADLINE_NS) {
         runtime_sleep_ns(200000);
-        now = runtime_clock_ns(CLOCK_MONOTONIC);
+        now = clock_monotonic_ns();
         if (!looked && now > start + 5000000) {
             deaf = count_deaf(t, asks);
             looked = true;
