@@ -55,7 +55,7 @@ static void add_line_break(struct json *j)
     if (j->indent == 0)
         return;
     buf_add_char(j->out, '\n');
-    buf_add_pad(j->out, ' ', (size_t)(j->indent * j->depth));
+    buf_add_pad(j->out, ' ', (size_t)j->indent * (size_t)j->depth);
 }
 
 /* What must stand between the last thing and the next. */
