@@ -81,17 +81,6 @@ static bool underscores_ok(struct str s)
     return last != '_';
 }
 
-static int digit_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'z')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'Z')
-        return c - 'A' + 10;
-    return 99;
-}
-
 enum goparse goparse_int(struct str s, int base, int bits, int64_t *out)
 {
     struct str whole = s;
@@ -113,7 +102,7 @@ enum goparse goparse_int(struct str s, int base, int bits, int64_t *out)
     for (size_t i = 0; i < s.n; i++) {
         if (s.s[i] == '_' && loose)
             continue;
-        int digit = digit_value(s.s[i]);
+        int digit = str_digit(s.s[i]);
         if (digit >= base)
             return GOPARSE_SYNTAX;
         /* At once: what comes behind may be no number at all. */

@@ -1,13 +1,5 @@
 #include "base/percent.h"
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 ptrdiff_t percent_decode(struct str in, bool plus, char *out)
 {
     size_t n = 0;
@@ -15,10 +7,10 @@ ptrdiff_t percent_decode(struct str in, bool plus, char *out)
     for (size_t i = 0; i < in.n; i++) {
         if (in.s[i] == '%') {
             bool whole = in.n - i > 2;
-            int high = whole ? hex_value(in.s[i + 1]) : -1;
-            int low = whole ? hex_value(in.s[i + 2]) : -1;
+            int high = whole ? str_digit(in.s[i + 1]) : 99;
+            int low = whole ? str_digit(in.s[i + 2]) : 99;
 
-            if (high < 0 || low < 0)
+            if (high > 15 || low > 15)
                 return -1;
             out[n++] = (char)(high << 4 | low);
             i += 2;

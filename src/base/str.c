@@ -111,7 +111,7 @@ bool str_next_line(struct str *rest, struct str *out)
     return true;
 }
 
-static int digit_value(char c)
+int str_digit(char c)
 {
     if (c >= '0' && c <= '9')
         return c - '0';
@@ -129,7 +129,7 @@ bool str_to_u64(struct str s, int base, uint64_t *out)
     if (s.n == 0)
         return false;
     for (size_t i = 0; i < s.n; i++) {
-        int d = digit_value(s.s[i]);
+        int d = str_digit(s.s[i]);
 
         if (d >= base || __builtin_mul_overflow(v, (uint64_t)base, &v) ||
             __builtin_add_overflow(v, (uint64_t)d, &v))

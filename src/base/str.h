@@ -64,6 +64,10 @@ bool str_split(struct str *rest, char sep, struct str *out);
 /* Takes the next line (without LF or CRLF) off the front of *rest. */
 bool str_next_line(struct str *rest, struct str *out);
 
+/* What a digit or letter of either case counts in bases up to 36; 99 for any
+ * other character. */
+int str_digit(char c);
+
 /* Whole-text numbers: digits only (with an optional sign for i64), nothing
  * around them, in range; false otherwise. */
 bool str_to_u64(struct str s, int base, uint64_t *out);

@@ -44,7 +44,7 @@ static const char page_head[] =
     "</script>\n"
     "</head>\n";
 
-/* Padded on the right to a width, which an entity has one column of. */
+/* Padded on the right to a width in columns: an entity takes one. */
 static void add_padded(struct buf *out, struct str text, size_t width)
 {
     size_t n = utf8_count(text);
