@@ -8,6 +8,8 @@ static const char digit_pairs[] =
     "50515253545556575859606162636465666768697071727374"
     "75767778798081828384858687888990919293949596979899";
 
+static const char hex_digits[] = "0123456789abcdef";
+
 size_t number_put_u64(char *to, uint64_t value)
 {
     char text[NUMBER_I64_MAX];
@@ -43,8 +45,19 @@ size_t number_put_hex(char *to, uint64_t value)
     while (n < NUMBER_HEX_MAX && value >> 4 * n)
         n++;
     for (size_t i = n; i-- > 0; value >>= 4)
-        to[i] = "0123456789abcdef"[value & 15];
+        to[i] = hex_digits[value & 15];
     return n;
+}
+
+size_t number_put_bytes(char *to, const void *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint8_t byte = ((const uint8_t *)bytes)[i];
+
+        to[2 * i] = hex_digits[byte >> 4];
+        to[2 * i + 1] = hex_digits[byte & 15];
+    }
+    return 2 * n;
 }
 
 void buf_add_u64(struct buf *b, uint64_t value)

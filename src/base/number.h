@@ -19,6 +19,9 @@ size_t number_put_u64(char *to, uint64_t value);
 size_t number_put_i64(char *to, int64_t value);
 size_t number_put_hex(char *to, uint64_t value); /* lower case, no 0x */
 
+/* Two lower-case digits a byte: a build id, a colour.  2 * n in all. */
+size_t number_put_bytes(char *to, const void *bytes, size_t n);
+
 void buf_add_u64(struct buf *b, uint64_t value);
 void buf_add_i64(struct buf *b, int64_t value);
 void buf_add_hex(struct buf *b, uint64_t value); /* "0x1f"; zero is "0x0" */

@@ -3,23 +3,17 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "base/number.h"
+
 /* A colour in hue, saturation and value turns grey below this share. */
 #define GREY_BELOW 0.2
 /* Moves shares away from grey: share^(1-SHIFT). */
 #define SHIFT 0.7
 
 /* NaN, which a report without total has, becomes 0. */
-static unsigned channel(double x)
+static uint8_t channel(double x)
 {
-    return x >= 0 ? (unsigned)(uint8_t)(x * 255) : 0;
-}
-
-static void put_hex(char *to, unsigned value)
-{
-    static const char digits[] = "0123456789abcdef";
-
-    to[0] = digits[value >> 4];
-    to[1] = digits[value & 15];
+    return x >= 0 ? (uint8_t)(x * 255) : 0;
 }
 
 struct dot_color dot_color(double share, bool background)
@@ -44,8 +38,8 @@ struct dot_color dot_color(double share, bool background)
     else
         green = value * (1 - saturation * share);
     blue = value * (1 - saturation);
-    put_hex(c.text + 1, channel(red));
-    put_hex(c.text + 3, channel(green));
-    put_hex(c.text + 5, channel(blue));
+    number_put_bytes(c.text + 1,
+                     (uint8_t[]){channel(red), channel(green), channel(blue)},
+                     3);
     return c;
 }

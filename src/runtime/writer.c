@@ -5,6 +5,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/number.h"
 #include "base/pages.h"
 #include "elf/maps.h"
 #include "profile/proto.h"
@@ -212,13 +213,12 @@ static void add_locations(struct writer *w)
 
 static uint64_t add_build_id(struct writer *w, const struct module *m)
 {
-    char hex[2 * ELF_BUILD_ID_MAX + 1];
+    char hex[2 * ELF_BUILD_ID_MAX];
 
     if (!m || m->build_id_n == 0)
         return 0;
-    for (size_t i = 0; i < m->build_id_n; i++)
-        snprintf(hex + 2 * i, 3, "%02x", m->build_id[i]);
-    return add_string(w, str_of(hex, 2 * m->build_id_n));
+    return add_string(
+        w, str_of(hex, number_put_bytes(hex, m->build_id, m->build_id_n)));
 }
 
 static void add_mappings(struct writer *w)

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "base/path.h"
 #include "base/vec.h"
 #include "symbol/debug_info.h"
@@ -36,14 +37,8 @@ static struct str find_build_id(struct arena *a, Elf *elf)
 
     if (n <= 0)
         return STR("");
-    text = arena_alloc(a, (size_t)n * 2 + 1);
-    for (ssize_t i = 0; i < n; i++) {
-        unsigned byte = ((const unsigned char *)bytes)[i];
-
-        text[2 * i] = "0123456789abcdef"[byte >> 4];
-        text[2 * i + 1] = "0123456789abcdef"[byte & 15];
-    }
-    return str_of(text, (size_t)n * 2);
+    text = arena_alloc(a, (size_t)n * 2);
+    return str_of(text, number_put_bytes(text, bytes, (size_t)n));
 }
 
 /* --- a separate file with the debug information ------------------------- */

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/i64.h"
 #include "base/map.h"
+#include "base/number.h"
 #include "base/str.h"
 #include "base/vec.h"
 
@@ -90,6 +91,14 @@ TEST(map_finds_every_record_after_growing)
     }
     EXPECT(found == 100000);
     arena_free(a);
+}
+
+TEST(bytes_are_two_digits_each)
+{
+    char text[6];
+    size_t n = number_put_bytes(text, "\x00\x0a\xf9", 3);
+
+    EXPECT_STR(str_of(text, n), "000af9");
 }
 
 TEST(arithmetic_wraps_and_never_traps)
