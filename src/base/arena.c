@@ -35,7 +35,6 @@ struct arena {
     struct chunk *chunk; /* newest first */
     struct large *large;
     size_t next_chunk;
-    size_t bytes;
 };
 
 static _Noreturn void out_of_memory(size_t n)
@@ -87,7 +86,6 @@ static void link_large(struct arena *a, struct large *l)
     if (l->next)
         l->next->prev = l;
     a->large = l;
-    a->bytes += l->mapped;
 }
 
 static void unlink_large(struct arena *a, struct large *l)
@@ -98,7 +96,6 @@ static void unlink_large(struct arena *a, struct large *l)
         a->large = l->next;
     if (l->next)
         l->next->prev = l->prev;
-    a->bytes -= l->mapped;
 }
 
 static struct large *large_of(void *p)
@@ -130,7 +127,6 @@ static void add_chunk(struct arena *a, size_t n)
     c->used = 0;
     c->cap = cap;
     a->chunk = c;
-    a->bytes += sizeof(*c) + cap;
     if (a->next_chunk < LAST_CHUNK)
         a->next_chunk *= 2;
 }
@@ -250,9 +246,4 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
     va_end(again);
     va_end(ap);
     return p;
-}
-
-size_t arena_bytes(const struct arena *a)
-{
-    return a->bytes;
 }

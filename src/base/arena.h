@@ -40,9 +40,6 @@ char *arena_cstr(struct arena *a, struct str s);     /* with a NUL */
 char *arena_printf(struct arena *a, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Bytes that the arena holds from the system. */
-size_t arena_bytes(const struct arena *a);
-
 #define arena_new_array(a, T, n) ((T *)arena_alloc_array((a), (n), sizeof(T)))
 
 #endif

@@ -148,13 +148,3 @@ void node_tags_link(struct node_tags *t, size_t n_nodes)
     for (size_t i = 0; i < t->all.n; i++)
         t->of_node[fill[t->all.v[i].node]++] = (uint32_t)i;
 }
-
-int64_t tag_flat(const struct tag *t)
-{
-    return t->flat_div ? i64_div(t->flat, t->flat_div) : t->flat;
-}
-
-int64_t tag_cum(const struct tag *t)
-{
-    return t->cum_div ? i64_div(t->cum, t->cum_div) : t->cum;
-}

@@ -51,7 +51,4 @@ void sample_tags_add(struct sample_tags *s, uint32_t node, bool flat,
 /* After the last sample. */
 void node_tags_link(struct node_tags *t, size_t n_nodes);
 
-int64_t tag_flat(const struct tag *t);
-int64_t tag_cum(const struct tag *t);
-
 #endif

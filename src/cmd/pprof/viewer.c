@@ -83,15 +83,3 @@ bool viewer_show(const char *viewer, const char *path, bool wait,
         nanosleep(&moment, NULL); /* it has to open the file first */
     return ok;
 }
-
-bool viewer_browse(const char *url, struct error *err)
-{
-    struct arena *a = arena_new();
-    struct viewers v = {0};
-    pid_t pid;
-
-    add_browsers(&v, a);
-    bool ok = start_first(a, &v, url, &pid, err);
-    arena_free(a);
-    return ok;
-}

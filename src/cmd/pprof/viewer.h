@@ -21,7 +21,4 @@ const char *viewer_file(struct arena *a, const char *extension,
 bool viewer_show(const char *viewer, const char *path, bool wait,
                  struct error *err);
 
-/* The same for a URL in a browser. */
-bool viewer_browse(const char *url, struct error *err);
-
 #endif
