@@ -19,4 +19,8 @@ static inline uint64_t hash_mix(uint64_t word)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
+/* A number that nobody outside the process can foretell, another one for each
+ * address. */
+uint64_t hash_seed(const void *address);
+
 #endif

@@ -7,7 +7,6 @@
 #include "base/map.h"
 
 #include <string.h>
-#include <sys/auxv.h>
 
 static size_t slots_for(size_t records)
 {
@@ -25,22 +24,11 @@ static void set_size(struct map *m, size_t slots)
     m->mask = slots - 1;
 }
 
-/* Random bytes that every process gets at its start, and an address. */
-static uint64_t new_seed(const void *address)
-{
-    const void *random = (const void *)getauxval(AT_RANDOM);
-    uint64_t word = 0;
-
-    if (random)
-        memcpy(&word, random, sizeof(word));
-    return map_mix(map_mix(1, word), (uintptr_t)address);
-}
-
 void map_init(struct map *m, struct arena *a, size_t expected)
 {
     *m = (struct map){.arena = a};
     set_size(m, slots_for(expected));
-    m->seed = new_seed(m->slots);
+    m->seed = hash_seed(m->slots);
 }
 
 static size_t first_free(const struct map *m, uint32_t hash)

@@ -1,33 +1,21 @@
 #include "profile/idindex.h"
 
 #include <string.h>
-#include <sys/auxv.h>
+
+#include "base/hash.h"
 
 #define NOWHERE UINT32_MAX
-
-/* The kernel gives every process 16 random bytes. */
-static uint64_t random_seed(void)
-{
-    const void *bytes = (const void *)getauxval(AT_RANDOM);
-    uint64_t seed = 0;
-
-    if (bytes)
-        memcpy(&seed, bytes, sizeof(seed));
-    return seed;
-}
 
 void id_index_init(struct id_index *x, struct arena *a, size_t expected)
 {
     *x = (struct id_index){
-        .arena = a, .expected = expected, .seed = random_seed()};
+        .arena = a, .expected = expected, .seed = hash_seed(x)};
 }
 
 static size_t home_of(const struct id_index *x, uint64_t id)
 {
-    uint64_t h = (id ^ x->seed) * 0x9e3779b97f4a7c15u;
-
-    h = (h ^ h >> 32) * 0xd6e8feb86659fd93u;
-    return (size_t)(h ^ h >> 32) & (x->n_slots - 1);
+    return (size_t)hash_mix(hash_mix(id ^ x->seed) ^ x->seed) &
+           (x->n_slots - 1);
 }
 
 /* The slot of an id, or the free one where it belongs. */
