@@ -155,7 +155,7 @@ static int bind_and_listen(const struct endpoint *e, unsigned mode)
 int http_listen(const char *address, unsigned unix_mode, struct error *err)
 {
     bool is_unix = strncmp(address, "unix:", 5) == 0;
-    struct endpoint e;
+    struct endpoint e = {0};
     int fd;
 
     if (is_unix ? !parse_unix(address + 5, &e, err)
@@ -219,7 +219,7 @@ void http_listening_address(int fd, char *out)
 
 bool http_address_is_local(const char *address)
 {
-    struct endpoint e;
+    struct endpoint e = {0};
     struct error ignored;
     const struct sockaddr_in *v4 = (const void *)&e.addr;
     const struct sockaddr_in6 *v6 = (const void *)&e.addr;
