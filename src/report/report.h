@@ -42,8 +42,8 @@ struct report_request {
     const struct objects *objects; /* NULL: none can be opened */
     struct buf *aside;     /* lines for stdout before the report, also when it
                               fails (binaries that cannot be opened); or NULL */
-    int default_nodecount; /* for nodecount -1: 0 = all; the shell uses 10 for
-                              text, 80 for graphs (see report_nodecount) */
+    int default_nodecount; /* of tables (text, json, markdown) for nodecount
+                              -1: 0 means all, the shell wants 10 */
     int columns;           /* width for terminal pictures, 0 = no terminal */
     bool colour;           /* terminal colours wanted */
     bool true_colour;      /* the terminal has more than 256 */
