@@ -1,3 +1,9 @@
+/*
+ * profile.proto to the model, in two passes: a scan of the top level, which
+ * finds out how many of everything there are and where, and then table by
+ * table.  The order of the original's checks is kept where a user can see it:
+ * wire errors anywhere, then indices, then the rules of check.h.
+ */
 #include "profile/decoder.h"
 
 #include <stdarg.h>

@@ -1,3 +1,9 @@
+/*
+ * Memory is what a large profile costs, so whatever is done with is given
+ * back at once: compressed bytes when they are inflated, inflated ones while
+ * they are decoded.  Files are read and not mapped, since one that shrinks
+ * under its mapping would kill us.
+ */
 #include "profile/read.h"
 
 #include <errno.h>
