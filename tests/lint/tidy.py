@@ -70,8 +70,8 @@ def main():
             tap.case(path + ' passes clang-tidy', found)
             if not found:
                 clean[path] = marks[path]
-    with open(memory, 'w', encoding='utf-8') as f:
-        json.dump(clean, f)
+                with open(memory, 'w', encoding='utf-8') as f:
+                    json.dump(clean, f)
     tap.end()
 
 
