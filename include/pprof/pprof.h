@@ -76,7 +76,8 @@ PPROF_API int pprof_write_profile(const char *name, int fd, int debug);
 
 struct pprof_serve_options {
     size_t size;         /* sizeof(struct pprof_serve_options) */
-    const char *address; /* NULL: PPROF_ADDR or 127.0.0.1:6060 */
+    const char *address; /* NULL: where it is up already (pprof-run), else
+                            PPROF_ADDR or 127.0.0.1:6060 */
     int insecure;        /* not 0: an address that other machines can reach
                             is fine, without authentication */
 };

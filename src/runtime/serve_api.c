@@ -37,6 +37,9 @@ int pprof_serve_opts(const struct pprof_serve_options *options)
     if (options)
         memcpy(&o, options,
                options->size < sizeof(o) ? options->size : sizeof(o));
+    /* Who names no address has one already under pprof-run. */
+    if ((!o.address || !*o.address) && *serve_address())
+        return 0;
     if (!o.address || !*o.address)
         o.address = getenv("PPROF_ADDR");
     if (!o.address || !*o.address)
