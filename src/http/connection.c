@@ -95,7 +95,7 @@ static struct job *new_job(struct connection *c, struct http_server *s,
     pthread_condattr_destroy(&attr);
     job->x = (struct http_exchange){
         .request = &job->request,
-        .peer = c->peer,
+        .client = &c->client,
         .status = 200,
         .headers = BUF_INIT((size_t)16 << 10),
         .body = BUF_INIT(limits->reply_bytes),

@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 
-#include "http/address.h"
 #include "http/server.h"
 
 /*
@@ -22,7 +21,7 @@ struct connection {
     struct connection *next, *prev;
     int fd;
     enum connection_state state;
-    char peer[HTTP_ADDRESS_MAX];
+    struct http_client client;
 
     struct buf in;     /* read, not yet used up */
     size_t head_bytes; /* of the request at the front of `in`; 0 = not known */

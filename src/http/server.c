@@ -152,12 +152,6 @@ bool http_exchange_wait(struct http_exchange *x, int64_t ns)
     return here;
 }
 
-void http_exchange_header(struct http_exchange *x, const char *name,
-                          struct str value)
-{
-    buf_addf(&x->headers, "%s: %" STR_FMT "\r\n", name, STR_ARG(value));
-}
-
 /* --- connections ------------------------------------------------------ */
 
 static uint32_t events_for(const struct connection *c)
@@ -309,6 +303,23 @@ static void make_room(struct http_server *s)
         set_accepting(s, false);
 }
 
+/* The kernel's word on who connected. */
+static void know_unix_peer(struct connection *c)
+{
+    struct ucred peer = {.uid = (uid_t)-1};
+    socklen_t len = sizeof(peer);
+    int domain = AF_UNSPEC;
+    socklen_t domain_len = sizeof(domain);
+
+    getsockopt(c->fd, SOL_SOCKET, SO_DOMAIN, &domain, &domain_len);
+    if (domain != AF_UNIX)
+        return;
+    c->client.is_unix = true;
+    if (getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0)
+        peer.uid = (uid_t)-1;
+    c->client.uid = peer.uid;
+}
+
 static void add_connection(struct http_server *s, int fd,
                            const struct sockaddr_storage *addr)
 {
@@ -323,7 +334,8 @@ static void add_connection(struct http_server *s, int fd,
                      ((size_t)64 << 10));
     c->out = BUF_INIT(s->limits.reply_bytes + ((size_t)64 << 10));
     c->deadline_ns = clock_monotonic_ns() + s->limits.head_timeout_ns;
-    http_print_address(addr, c->peer);
+    http_print_address(addr, c->client.address);
+    know_unix_peer(c);
     c->next = s->connections;
     if (c->next)
         c->next->prev = c;

@@ -3,9 +3,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "http/address.h"
 #include "http/message.h"
 
 /*
@@ -20,10 +22,18 @@
  */
 struct http_server;
 
+/* Who is at the other end, as far as the connection itself says it. */
+struct http_client {
+    char address[HTTP_ADDRESS_MAX]; /* "127.0.0.1:51234", "unix:" */
+    bool is_tls;
+    bool is_unix;
+    uid_t uid; /* at the other end of a unix socket */
+};
+
 /* A request in the hands of a handler, and the reply it makes. */
 struct http_exchange {
     const struct http_request *request;
-    const char *peer;   /* "127.0.0.1:51234", "unix" */
+    const struct http_client *client;
     int status;         /* 200 unless set */
     struct buf headers; /* complete lines, each ending in CRLF */
     struct buf body;    /* its max is limits.reply_bytes */
@@ -86,5 +96,9 @@ bool http_exchange_wait(struct http_exchange *x, int64_t ns);
 /* Adds "name: value\r\n" to the headers. */
 void http_exchange_header(struct http_exchange *x, const char *name,
                           struct str value);
+
+/* Answers with a sentence, which pprof shows to its user. */
+void http_exchange_refuse(struct http_exchange *x, int status,
+                          const char *words);
 
 #endif

@@ -1,0 +1,14 @@
+#ifndef BASE_BASE64_H
+#define BASE_BASE64_H
+
+#include <stddef.h>
+
+#include "base/str.h"
+
+/*
+ * The bytes of base64 text (RFC 4648, padded or not) into out, which has room
+ * for 3/4 of the text.  How many; -1 for text that nobody's encoder makes.
+ */
+ptrdiff_t base64_decode(struct str text, char *out);
+
+#endif
