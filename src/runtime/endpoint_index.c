@@ -9,25 +9,26 @@
 struct row {
     const char *name, *description;
     uint64_t count;
+    const char *off; /* what would switch it on, NULL: it is */
 };
 
 /* What is served but is no snapshot. */
 static const struct row others[] = {
     {"cmdline", "The command line of the program, its arguments apart by NUL.",
-     0},
+     0, NULL},
     {"profile",
      "CPU profile. It takes as long as the seconds parameter says (30 by "
      "default); then open it with pprof.",
-     0},
+     0, NULL},
     {"symbol",
      "Maps the program addresses in the query or in the body of a POST to "
      "function names.",
-     0},
+     0, NULL},
     {"trace",
      "Which thread ran where and when, over the seconds of the parameter (1 "
      "by default), as JSON for Perfetto or Chrome. Not the format of Go's "
      "execution tracer.",
-     0},
+     0, NULL},
 };
 
 #define MAX_ROWS 64
@@ -38,7 +39,8 @@ static size_t collect(struct row *rows)
 
     for (const struct profile_kind *k = profiles_all();
          k->name && n < MAX_ROWS - 8; k++)
-        rows[n++] = (struct row){k->name, k->description, k->count()};
+        rows[n++] = (struct row){k->name, k->description, k->count(),
+                                 k->switched_off ? k->switched_off() : NULL};
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         size_t at = n++;
 
@@ -80,6 +82,11 @@ void endpoint_write_index(struct buf *out)
         add_text(out, rows[i].name);
         buf_add(out, STR(":</div> "));
         add_text(out, rows[i].description);
+        if (rows[i].off) {
+            buf_add(out, STR(" <b>Off</b>: "));
+            add_text(out, rows[i].off);
+            buf_add_char(out, '.');
+        }
         buf_add(out, STR("</li>\n"));
     }
     buf_add(out, STR("</ul>\n</body>\n</html>\n"));

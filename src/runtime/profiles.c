@@ -58,16 +58,36 @@ static uint64_t count_threads(void)
     return threads_count();
 }
 
+static const char *creation_off(void)
+{
+    return threads_watches_creation()
+               ? NULL
+               : "needs the hooks: preload libpprof-preload.so or link "
+                 "libpprof-hooks";
+}
+
 static const struct profile_kind kinds[] = {
-    {"goroutine",
-     "Stacks of all current threads (the name that tools made for Go ask "
-     "for)",
-     take_goroutine, count_threads, true, true},
-    {"threadcreate", "Stacks that led to the creation of threads", take_created,
-     threads_n_created, true, false},
-    {"threads", "Stacks of all current threads; debug=2 for names and states",
-     take_threads, count_threads, true, true},
-    {NULL, NULL, NULL, NULL, false, false},
+    {.name = "goroutine",
+     .description = "Stacks of all current threads (the name that tools made "
+                    "for Go ask for)",
+     .take = take_goroutine,
+     .count = count_threads,
+     .can_delta = true,
+     .has_dump = true},
+    {.name = "threadcreate",
+     .description = "Stacks that led to the creation of threads",
+     .take = take_created,
+     .count = threads_n_created,
+     .can_delta = true,
+     .switched_off = creation_off},
+    {.name = "threads",
+     .description = "Stacks of all current threads; debug=2 for names and "
+                    "states",
+     .take = take_threads,
+     .count = count_threads,
+     .can_delta = true,
+     .has_dump = true},
+    {.name = NULL},
 };
 
 const struct profile_kind *profiles_all(void)
@@ -142,6 +162,8 @@ bool profiles_write(const struct profile_kind *kind, int debug, struct buf *out,
         return false;
     if (dump)
         ok = threads_write_text(&s.threads, out, err);
+    else if (debug >= 1 && kind->write_text)
+        ok = kind->write_text(&s, out, err);
     else if (debug >= 1)
         ok = profile_write_text(&s.spec, &s.table, out, err);
     else

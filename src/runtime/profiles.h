@@ -34,6 +34,13 @@ struct profile_kind {
     uint64_t (*count)(void);
     bool can_delta;
     bool has_dump; /* debug=2 differs from debug=1 */
+
+    /* debug=1 in a form of its own; NULL: counts and stacks. */
+    bool (*write_text)(const struct snapshot *s, struct buf *out,
+                       struct error *err);
+    /* What would switch it on, in words; returns NULL, or is NULL: it is on.
+     */
+    const char *(*switched_off)(void);
 };
 
 /* All of them, sorted by name; ends with a NULL name. */

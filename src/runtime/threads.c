@@ -297,6 +297,11 @@ bool threads_watch_creation(void)
     return created.arena || stack_table_init(&created, 4096, 4u << 20);
 }
 
+bool threads_watches_creation(void)
+{
+    return created.arena != NULL;
+}
+
 void threads_note_creation(void)
 {
     uint64_t pcs[UNWIND_MAX_FRAMES];

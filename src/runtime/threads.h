@@ -61,8 +61,9 @@ void threads_after_fork(void);
  * empty unless the library was preloaded or linked with its hooks.
  */
 bool threads_watch_creation(void); /* from now on; false: no memory */
-void threads_note_creation(void);  /* from the hook, in the creator */
-uint64_t threads_n_created(void);  /* all that were noted */
+bool threads_watches_creation(void);
+void threads_note_creation(void); /* from the hook, in the creator */
+uint64_t threads_n_created(void); /* all that were noted */
 bool threads_copy_created(struct stack_table *out);
 
 #endif

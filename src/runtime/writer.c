@@ -241,6 +241,15 @@ static void add_mappings(struct writer *w)
     }
 }
 
+static void add_number_label(struct writer *w, uint64_t key, uint64_t number)
+{
+    size_t mark = wire_open(&w->out, PROTO_SAMPLE_LABEL);
+
+    wire_add_u64(&w->out, PROTO_LABEL_KEY, key);
+    wire_add_u64(&w->out, PROTO_LABEL_NUM, number);
+    wire_close(&w->out, mark);
+}
+
 /* A thread's label, with its name if it still lives. */
 static void add_thread_labels(struct writer *w, uint64_t tid, uint64_t keys[2])
 {
@@ -261,10 +270,7 @@ static void add_thread_labels(struct writer *w, uint64_t tid, uint64_t keys[2])
         wire_add_u64(&w->out, PROTO_LABEL_STR, add_string(w, str_from(name)));
         wire_close(&w->out, mark);
     }
-    mark = wire_open(&w->out, PROTO_SAMPLE_LABEL);
-    wire_add_u64(&w->out, PROTO_LABEL_KEY, keys[1]);
-    wire_add_u64(&w->out, PROTO_LABEL_NUM, tid);
-    wire_close(&w->out, mark);
+    add_number_label(w, keys[1], tid);
 }
 
 /* False: nothing to say of it. */
@@ -284,7 +290,7 @@ static bool values_of(const struct profile_spec *spec,
 
 static void add_samples(struct writer *w, const struct stack_table *t)
 {
-    uint64_t ids[UNWIND_MAX_FRAMES + 1], keys[2] = {0, 0};
+    uint64_t ids[UNWIND_MAX_FRAMES + 1], keys[2] = {0, 0}, tag_key = 0;
     const struct stack_record *r;
     int64_t values[STACK_VALUES];
     uint32_t at = 0;
@@ -293,6 +299,8 @@ static void add_samples(struct writer *w, const struct stack_table *t)
         keys[0] = add_string(w, STR("thread"));
         keys[1] = add_string(w, STR("thread_id"));
     }
+    if (w->spec->tag_label)
+        tag_key = add_string(w, str_from(w->spec->tag_label));
     while ((r = stack_table_next(t, &at)) != NULL) {
         size_t mark, n = 0;
 
@@ -306,6 +314,8 @@ static void add_samples(struct writer *w, const struct stack_table *t)
         wire_add_i64s(&w->out, PROTO_SAMPLE_VALUE, values, w->spec->n_types);
         if (w->spec->thread_labels && r->tag)
             add_thread_labels(w, r->tag, keys);
+        if (w->spec->tag_label)
+            add_number_label(w, tag_key, r->tag);
         wire_close(&w->out, mark);
     }
 }

@@ -30,8 +30,9 @@ struct profile_spec {
     /* Not 0: the second type is the first times this (cpu = samples *
      * period) and is not counted in the table. */
     int64_t second_is_first_times;
-    bool thread_labels;  /* the tag is a thread id: label it */
-    struct buf comments; /* lines; the caller releases it */
+    const char *tag_label; /* not NULL: the tag is a number to show so */
+    bool thread_labels;    /* the tag is a thread id: label it */
+    struct buf comments;   /* lines; the caller releases it */
 };
 
 /* Appends the profile to out.  False: out is full or memory is out. */

@@ -5,7 +5,7 @@ usage: tests/lint/objects.py BUILD
 
 - Code that runs in signal handlers calls nothing but what is named here.
 - libpprof shows the functions of its header and no other name, and needs
-  libc and zlib alone; the preload library shows, besides, only names of libc.
+  libc and zlib alone; those with hooks show, besides, only names of libc.
 """
 import glob
 import os
@@ -89,10 +89,16 @@ def check_library(tap, build):
                   for n in sorted(shown - declared)]
                  + ['%s: not in the library' % n
                     for n in sorted(declared - shown)])
+    hooks = os.path.join(build, 'libpprof-hooks.so')
     libc = exported(libc_path(preload))
-    tap.case('libpprof-preload.so shows these and names of libc',
-             sorted(exported(preload) - declared - libc))
-    for path in (library, preload):
+    for name, shown in (('libpprof-preload.so', exported(preload)),
+                        ('libpprof-hooks.so', exported(hooks)),
+                        ('libpprof-hooks.a',
+                         nm('-g', '--defined-only',
+                            os.path.join(build, 'libpprof-hooks.a')))):
+        tap.case(name + ' shows these and names of libc',
+                 sorted(shown - declared - libc))
+    for path in (library, hooks, preload):
         tap.case(os.path.basename(path) + ' needs libc and zlib alone',
                  sorted(needed(path) - {'libc.so.6', 'libz.so.1',
                                         'ld-linux-aarch64.so.1'}))
