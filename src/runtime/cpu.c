@@ -173,7 +173,7 @@ static bool open_timer(struct error *err)
 
 /* Nothing fires before sampler.running is set: the events are disabled, and
  * the handler ignores what a timer sends. */
-static bool open_source(struct error *err)
+static bool open_source_locked(struct error *err)
 {
     struct error ignored;
 
@@ -192,6 +192,18 @@ static bool open_source(struct error *err)
     }
     sampler.source = CPU_SOURCE_TIMER;
     return open_timer(err);
+}
+
+/* A child that is forked meanwhile must know which fds to close: fork waits
+ * for the lock. */
+static bool open_source(struct error *err)
+{
+    bool ok;
+
+    runtime_lock();
+    ok = open_source_locked(err);
+    runtime_unlock();
+    return ok;
 }
 
 static bool begin(const struct cpu_options *options, struct error *err)

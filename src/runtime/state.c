@@ -94,6 +94,16 @@ static void after_fork_in_child(void)
     unblock_after_fork();
 }
 
+/*
+ * When the library is loaded and not when it is first used: another thread
+ * may be forking just then, and its child would find our locks taken and
+ * nobody to give them back.
+ */
+__attribute__((constructor)) static void hook_fork(void)
+{
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
 static void find_main_stack(void)
 {
     struct maps maps;
@@ -119,10 +129,6 @@ bool runtime_ready(struct error *err)
         sampler.grace = &runtime.modules.grace;
         sampler.map = &runtime.modules.map;
         find_main_stack();
-        if (!runtime.has_fork_hooks)
-            runtime.has_fork_hooks =
-                pthread_atfork(before_fork, after_fork_in_parent,
-                               after_fork_in_child) == 0;
     }
     ok = runtime.is_ready;
     runtime_unlock();

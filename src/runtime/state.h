@@ -11,14 +11,14 @@
 /*
  * The library's one state outside of signal handlers.
  *
- * Nothing happens before runtime_ready(): no memory, no thread, no handler.
+ * Nothing happens before runtime_ready(): no memory, no thread, no signal
+ * handler.  Only what fork must know is said when the library is loaded.
  * Everything below is guarded by `lock`, which is never held while waiting
  * for the program (a client, a sleep, a thread that shall answer).
  */
 struct runtime {
     pthread_mutex_t lock;
     bool is_ready;
-    bool has_fork_hooks;
     struct modules modules;
     /* libc's own: the preload library wraps the name. */
     int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *),
