@@ -1,17 +1,22 @@
 /*
  * What programs do to a profiler that lives in them.  Each case runs for
- * SECONDS while CPU profiles at 1000 Hz are taken one after another; it
- * prints "ok" and exits with 0 if the program did its own work unharmed.
+ * SECONDS, in four laps, while CPU profiles at 1000 Hz are taken one after
+ * another.  It prints "ok" and exits with 0 if the program did its own work
+ * unharmed, and has as many fds and threads and as much memory after the
+ * last lap as after the second.
  *
  * usage: hostile CASE SECONDS
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <pprof/pprof.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +28,7 @@
 #include <unistd.h>
 
 extern char **environ;
-static volatile int stop;
+static atomic_bool stop;
 static int null_fd;
 
 static double now(void)
@@ -66,10 +71,29 @@ static void *profiler(void *arg)
     return arg;
 }
 
-static void *short_life(void *arg)
+/* Threads end in every way there is. */
+enum { RETURNS, EXITS, IS_CANCELLED, IS_DETACHED, WAYS };
+static atomic_int n_detached;
+
+static void *short_life(void *way)
 {
-    spin(20000);
-    return arg;
+    switch ((int)(intptr_t)way) {
+    case EXITS:
+        spin(20000);
+        pthread_exit(NULL);
+    case IS_CANCELLED:
+        for (;;) {
+            spin(1000);
+            pthread_testcancel();
+        }
+    case IS_DETACHED:
+        spin(20000);
+        n_detached--;
+        return NULL;
+    default:
+        spin(20000);
+        return NULL;
+    }
 }
 
 static void *churn(void *arg)
@@ -77,26 +101,41 @@ static void *churn(void *arg)
     while (!stop) {
         pthread_t t[8];
 
-        for (int i = 0; i < 8; i++)
-            if (pthread_create(&t[i], NULL, short_life, NULL) != 0)
+        for (int i = 0; i < 8; i++) {
+            int way = i % WAYS;
+
+            n_detached += way == IS_DETACHED;
+            if (pthread_create(&t[i], NULL, short_life,
+                               (void *)(intptr_t)way) != 0)
                 die("pthread_create");
-        for (int i = 0; i < 8; i++)
-            pthread_join(t[i], NULL);
+            if (way == IS_DETACHED)
+                pthread_detach(t[i]);
+        }
+        for (int i = 0; i < 8; i++) {
+            if (i % WAYS == IS_CANCELLED)
+                pthread_cancel(t[i]);
+            if (i % WAYS != IS_DETACHED)
+                pthread_join(t[i], NULL);
+        }
     }
     return arg;
 }
 
+/* 64 of them at a time. */
 static void case_threads(double end)
 {
     pthread_t t[8];
 
     for (int i = 0; i < 8; i++)
-        pthread_create(&t[i], NULL, churn, NULL);
+        if (pthread_create(&t[i], NULL, churn, NULL) != 0)
+            die("pthread_create");
     while (now() < end)
         spin(100000);
-    stop = 1;
+    stop = true;
     for (int i = 0; i < 8; i++)
         pthread_join(t[i], NULL);
+    while (n_detached)
+        usleep(1000);
 }
 
 static void case_dlopen(double end)
@@ -144,12 +183,28 @@ static void child_profiles(void)
     _exit(7);
 }
 
+static void *fork_now_and_then(void *arg)
+{
+    while (!stop) {
+        pid_t pid = fork();
+
+        if (pid == 0)
+            _exit(7);
+        check_child(pid, 7);
+    }
+    return arg;
+}
+
 static void case_fork(double end)
 {
+    pthread_t forker, churner;
     char name[] = "true";
     char *const args[] = {name, NULL};
     static int i; /* not in a register that vfork may clobber */
 
+    if (pthread_create(&forker, NULL, fork_now_and_then, NULL) != 0 ||
+        pthread_create(&churner, NULL, churn, NULL) != 0)
+        die("pthread_create");
     for (; now() < end; i++) {
         pid_t pid = fork();
 
@@ -170,6 +225,11 @@ static void case_fork(double end)
             die("posix_spawn");
         check_child(pid, 0);
     }
+    stop = true;
+    pthread_join(forker, NULL);
+    pthread_join(churner, NULL);
+    while (n_detached)
+        usleep(1000);
 }
 
 static volatile sig_atomic_t own_prof, own_trap;
@@ -189,7 +249,7 @@ static void on_trap(int sig)
 /* The program's own handlers for our signals get their own signals. */
 static void case_signals(double end)
 {
-    int sent = 0;
+    static int sent;
 
     while (now() < end) {
         spin(100000);
@@ -226,39 +286,69 @@ static void case_stacks(double end)
 
         nanosleep(&nap, NULL);
     }
-    stop = 1;
+    stop = true;
     for (int i = 0; i < 4; i++)
         pthread_join(t[i], NULL);
 }
 
-static int open_fds(void)
-{
-    int n = 0;
+/* What must not grow. */
+struct holdings {
+    int fds, threads;
+    long memory_kb;
+};
 
+static struct holdings look(void)
+{
+    struct holdings h = {0};
+    char line[256];
+    FILE *f;
+
+    malloc_trim(0);
     for (int fd = 0; fd < 1024; fd++)
-        n += fcntl(fd, F_GETFD) >= 0;
-    return n;
-}
-
-static long resident_kb(void)
-{
-    char text[256] = "";
-    FILE *f = fopen("/proc/self/statm", "r");
-    long size = 0, resident = 0;
-
-    if (f && fgets(text, sizeof(text), f))
-        sscanf(text, "%ld %ld", &size, &resident);
+        h.fds += fcntl(fd, F_GETFD) >= 0;
+    f = fopen("/proc/self/status", "r");
+    while (f && fgets(line, sizeof(line), f)) {
+        sscanf(line, "Threads: %d", &h.threads);
+        sscanf(line, "VmRSS: %ld", &h.memory_kb);
+    }
     if (f)
         fclose(f);
-    return resident * 4;
+    return h;
 }
 
-static void warm_up(void)
+/* A thread that was joined or has counted itself off may be there for a
+ * moment yet. */
+static struct holdings look_in_peace(int threads)
 {
-    pprof_start_cpu_profile(null_fd);
-    spin(10000000);
-    pprof_write_profile("threads", null_fd, 2);
-    pprof_stop_cpu_profile();
+    struct holdings h = look();
+
+    for (int i = 0; i < 500 && h.threads > threads; i++) {
+        usleep(10000);
+        h = look();
+    }
+    return h;
+}
+
+static void lap(void (*run)(double end), double seconds)
+{
+    pthread_t thread;
+
+    stop = false;
+    if (pthread_create(&thread, NULL, profiler, NULL) != 0)
+        die("pthread_create");
+    run(now() + seconds);
+    stop = true;
+    pthread_join(thread, NULL);
+}
+
+static bool has_grown(struct holdings a, struct holdings b)
+{
+    fprintf(stderr,
+            "after two laps %d fds, %d threads, %ld kB; after four %d, %d, "
+            "%ld\n",
+            a.fds, a.threads, a.memory_kb, b.fds, b.threads, b.memory_kb);
+    return b.fds != a.fds || b.threads != a.threads ||
+           b.memory_kb - a.memory_kb > 1024;
 }
 
 int main(int argc, char **argv)
@@ -271,33 +361,30 @@ int main(int argc, char **argv)
                  {"fork", case_fork},
                  {"signals", case_signals},
                  {"stacks", case_stacks}};
-    pthread_t thread;
-    int fds;
-    long memory;
+    struct holdings start, middle, end;
+    size_t i = 0;
+    double seconds;
 
     if (argc != 3)
+        return 2;
+    while (i < sizeof(cases) / sizeof(cases[0]) &&
+           strcmp(cases[i].name, argv[1]) != 0)
+        i++;
+    if (i == sizeof(cases) / sizeof(cases[0]))
         return 2;
     null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
     signal(SIGPROF, on_prof);
     signal(SIGTRAP, on_trap);
-    warm_up();
-    fds = open_fds();
-    memory = resident_kb();
-    pthread_create(&thread, NULL, profiler, NULL);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        if (strcmp(cases[i].name, argv[1]) == 0)
-            cases[i].run(now() + strtod(argv[2], NULL));
-    stop = 1;
-    pthread_join(thread, NULL);
-    if (open_fds() != fds) {
-        fprintf(stderr, "fds: %d before, %d after\n", fds, open_fds());
+    start = look();
+    seconds = strtod(argv[2], NULL) / 4;
+    lap(cases[i].run, seconds);
+    lap(cases[i].run, seconds);
+    middle = look_in_peace(start.threads);
+    lap(cases[i].run, seconds);
+    lap(cases[i].run, seconds);
+    end = look_in_peace(start.threads);
+    if (has_grown(middle, end))
         return 1;
-    }
-    if (resident_kb() - memory > 16384) {
-        fprintf(stderr, "memory: %ld kB before, %ld after\n", memory,
-                resident_kb());
-        return 1;
-    }
     puts("ok");
     return 0;
 }
