@@ -11,6 +11,7 @@
 #include "cmd/pprof/help.h"
 #include "cmd/pprof/options.h"
 #include "cmd/pprof/output.h"
+#include "cmd/pprof/serve.h"
 #include "cmd/pprof/shell.h"
 #include "cmd/pprof/source.h"
 #include "cmd/pprof/ui.h"
@@ -60,9 +61,6 @@ static bool show(const struct options *o, struct profile *p, struct error *err)
 
     if (o->command)
         return output_report(p, &request, err);
-    if (o->http.n)
-        return error_set(err, "this pprof was built without the page that "
-                              "-http serves");
     if (o->fail_above >= 0) /* a check of a build has nobody to talk to */
         return true;
     free_stdin(o);
@@ -89,9 +87,13 @@ static int run(const struct options *o)
     if (!p)
         return fail(&err);
     enum gate gate = gate_check(o, p, &err);
-    bool ok =
-        gate != GATE_FAILED && source_unmark(o, &p, &err) && show(o, p, &err);
-    profile_free(p);
+    bool ok = gate != GATE_FAILED && source_unmark(o, &p, &err);
+    if (ok && o->http.n) {
+        ok = serve_page(o, p, &err);
+    } else {
+        ok = ok && show(o, p, &err);
+        profile_free(p);
+    }
     if (!ok)
         return fail(&err);
     return gate == GATE_CLOSED ? EXIT_GREW : EXIT_OK;

@@ -9,7 +9,8 @@
 /*
  * One report under way: the filtered, aggregated profile and what the
  * formats need to print it.  Made by report_write(), read by the format_*
- * functions; nobody outside src/report includes this.
+ * functions and by the bodies that src/page brings along; nobody else
+ * includes this.
  */
 struct report {
     struct arena *arena; /* for the report's own things */

@@ -23,10 +23,8 @@
 #define DEFAULT_GRAPH_NODES   80
 #define DEFAULT_MARKDOWN_ROWS 20
 
-typedef bool format_fn(struct report *r, struct buf *out, struct error *err);
-
 /* clang-format off */
-static format_fn *const formats[] = {
+static report_body *const formats[] = {
     [REPORT_CALLGRIND] = format_callgrind,
     [REPORT_COMMENTS] = format_comments,
     [REPORT_DISASM] = format_disasm,
@@ -322,10 +320,10 @@ bool report_write(struct profile *p, const struct report_request *request,
         .config = *request->config,
         .warnings = warnings,
     };
-    format_fn *format = NULL;
+    report_body *format = request->body;
     bool ok;
 
-    if ((size_t)request->format < sizeof(formats) / sizeof(*formats))
+    if (!format && (size_t)request->format < sizeof(formats) / sizeof(*formats))
         format = formats[request->format];
     assert(format);
     ok = prepare(&r, err) && format(&r, out, err);

@@ -34,9 +34,15 @@ enum report_format {
 };
 
 struct objects; /* symbol/objects.h: binaries, for reports on code */
+struct report;  /* report/context.h: a report that is ready to be written */
+
+/* Appends a report to `out`; what is there when it fails is thrown away. */
+typedef bool report_body(struct report *r, struct buf *out, struct error *err);
 
 struct report_request {
     enum report_format format;
+    report_body *body;   /* writes it instead of the format's own writer; the
+                            options mean what they mean for the format */
     struct str argument; /* regexp of list, peek, disasm, weblist */
     const struct report_config *config;
     const struct objects *objects; /* NULL: none can be opened */

@@ -39,6 +39,17 @@ static void name_bare_location(struct node_table *nodes, struct buf *text,
     nodes->names[node] = arena_str(nodes->arena, buf_str(text));
 }
 
+void stacks_name_bare(struct node_table *nodes)
+{
+    const struct profile *p = nodes->profile;
+    struct buf text = BUF_INIT(BUF_NO_LIMIT);
+
+    for (size_t i = 0; i < p->locations.n; i++)
+        if (p->locations.v[i].n_lines == 0)
+            name_bare_location(nodes, &text, &p->locations.v[i]);
+    buf_release(&text);
+}
+
 static int compare_names(const void *a, const void *b)
 {
     return str_cmp(((const struct stack_frame *)a)->name,
@@ -70,17 +81,12 @@ static const bool *find_used_nodes(const struct maker *m)
 static void name_frames(struct maker *m)
 {
     struct stack_table *t = m->table;
-    const struct profile *p = m->report->profile;
     const bool *used = find_used_nodes(m);
-    struct buf text = BUF_INIT(BUF_NO_LIMIT);
     size_t n = 0, unique = 0;
     struct stack_frame *all =
         arena_new_array(t->arena, struct stack_frame, t->nodes.infos.n);
 
-    for (size_t i = 0; i < p->locations.n; i++)
-        if (p->locations.v[i].n_lines == 0)
-            name_bare_location(&t->nodes, &text, &p->locations.v[i]);
-    buf_release(&text);
+    stacks_name_bare(&t->nodes);
     for (size_t i = 0; i < t->nodes.infos.n; i++)
         if (used[i])
             all[n++] = (struct stack_frame){

@@ -43,6 +43,9 @@ struct stack_table {
 
 void stack_table_make(struct stack_table *t, const struct report *r);
 
+/* Names the unsymbolized nodes by their place in a file, as above. */
+void stacks_name_bare(struct node_table *nodes);
+
 /* What the report shows for a stack: its selected value, with -mean divided
  * by the first one. */
 int64_t stack_value(const struct report *r, const struct stack_table *t,

@@ -1,0 +1,48 @@
+#ifndef PAGE_PAGE_H
+#define PAGE_PAGE_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "http/server.h"
+#include "profile/profile.h"
+#include "report/config.h"
+
+/*
+ * The page: what `pprof -http` serves.
+ *
+ * A page holds profiles and answers requests about them; it knows nothing of
+ * sockets.  Everything lives under /ui/: the shell (one HTML file, whatever
+ * the view), its scripts and styles (files built into the program), and the
+ * data that they ask for.  docs/page.md says what is asked and answered.
+ *
+ * Requests are handled by several threads at once: each works on a copy of
+ * its profile, since reports filter in place.
+ */
+struct page;
+struct objects; /* symbol/objects.h */
+
+struct page_options {
+    /* Every request starts from these options.  Texts outlive the page. */
+    const struct report_config *config;
+    struct str name; /* of the profile: what the user called it */
+
+    /* Binaries for reports on code; memory from `a`.  NULL: none. */
+    const struct objects *(*objects)(void *arg, struct arena *a);
+
+    /* Words for whoever started the server; NULL: nobody listens. */
+    void (*tell)(void *arg, const char *words);
+    void *arg;
+
+    const char *settings; /* the file of saved configurations; NULL: none */
+    const char *web_dir;  /* take the page's files from there; NULL: built in */
+    bool local_only;      /* answer clients of this machine only */
+};
+
+/* The page owns the profile from now on. */
+struct page *page_new(struct profile *p, const struct page_options *options);
+void page_free(struct page *page);
+
+/* An http_handler; `page` is a struct page. */
+void page_handle(struct http_exchange *x, void *page);
+
+#endif

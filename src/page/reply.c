@@ -1,0 +1,158 @@
+#include "page/reply.h"
+
+#include "base/gzip.h"
+#include "base/html.h"
+#include "base/json.h"
+#include "page/assets.h"
+
+#define WORTH_GZIP 512
+
+/* What a page may load and do: its own files, its own data, nothing else. */
+#define POLICY                                                                 \
+    "default-src 'none'; script-src 'self'; style-src 'self'; "                \
+    "img-src 'self' data: blob:; connect-src 'self'; font-src 'none'; "        \
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+
+static void header(struct page_request *q, const char *name, struct str value)
+{
+    http_exchange_header(q->x, name, value);
+}
+
+static void add_safety(struct page_request *q)
+{
+    header(q, "X-Content-Type-Options", STR("nosniff"));
+    header(q, "Content-Security-Policy", STR(POLICY));
+    header(q, "Referrer-Policy", STR("no-referrer"));
+    header(q, "Cross-Origin-Resource-Policy", STR("same-origin"));
+    header(q, "Cross-Origin-Opener-Policy", STR("same-origin"));
+}
+
+static bool is_off(struct str parameters)
+{
+    struct str p;
+
+    while (str_split(&parameters, ';', &p)) {
+        p = str_trim(p);
+        if (str_eq(p, STR("q=0")) || str_eq(p, STR("q=0.0")) ||
+            str_eq(p, STR("q=0.00")) || str_eq(p, STR("q=0.000")))
+            return true;
+    }
+    return false;
+}
+
+bool header_lists(struct str value, struct str word)
+{
+    struct str item;
+
+    while (str_split(&value, ',', &item)) {
+        ptrdiff_t semicolon = str_find_char(item, ';');
+        size_t n = semicolon < 0 ? item.n : (size_t)semicolon;
+
+        if (str_eq(str_trim(str_first(item, n)), word))
+            return !is_off(str_skip(item, n));
+    }
+    return false;
+}
+
+bool request_wants_html(const struct page_request *q)
+{
+    return header_lists(http_request_header(q->x->request, STR("Accept")),
+                        STR("text/html"));
+}
+
+/* gzip in place of the plain body. */
+static void compress(struct page_request *q)
+{
+    struct http_exchange *x = q->x;
+    struct buf packed = BUF_INIT(x->body.max);
+    struct error ignored;
+
+    if (!gzip_deflate(buf_str(&x->body), &packed, &ignored)) {
+        buf_release(&packed);
+        return;
+    }
+    buf_release(&x->body);
+    x->body = packed;
+    header(q, "Content-Encoding", STR("gzip"));
+}
+
+void reply_body(struct page_request *q, struct str type)
+{
+    header(q, "Content-Type", type);
+    header(q, "Vary", STR("Accept-Encoding"));
+    add_safety(q);
+    if (q->x->body.len >= WORTH_GZIP &&
+        header_lists(http_request_header(q->x->request, STR("Accept-Encoding")),
+                     STR("gzip")))
+        compress(q);
+}
+
+void reply_text(struct page_request *q, int status, struct str words)
+{
+    q->x->status = status;
+    buf_clear(&q->x->body);
+    buf_add(&q->x->body, words);
+    buf_add_char(&q->x->body, '\n');
+    header(q, "Cache-Control", STR("no-store"));
+    reply_body(q, STR("text/plain; charset=utf-8"));
+}
+
+void reply_json_error(struct page_request *q, int status, struct str words)
+{
+    struct json j;
+
+    q->x->status = status;
+    buf_clear(&q->x->body);
+    j = json_start(&q->x->body, 0);
+    json_open(&j, '{');
+    json_key(&j, STR("error"));
+    json_string(&j, words);
+    json_close(&j, '}');
+    header(q, "Cache-Control", STR("no-store"));
+    reply_body(q, STR("application/json"));
+}
+
+/* Go's http.Redirect says so in a page too, but only for paths of its own
+ * making. */
+static void add_redirect_page(struct page_request *q, struct str to)
+{
+    buf_add(&q->x->body, STR("<a href=\""));
+    buf_add_html(&q->x->body, to);
+    buf_addf(&q->x->body, "\">%s</a>.\n\n", http_status_words(q->x->status));
+}
+
+void reply_redirect(struct page_request *q, int status, const char *to)
+{
+    struct buf location = BUF_INIT(BUF_NO_LIMIT);
+    struct str query = q->x->request->query;
+
+    buf_add(&location, str_from(to));
+    if (query.n > 0) {
+        buf_add_char(&location, '?');
+        buf_add(&location, query);
+    }
+    q->x->status = status;
+    header(q, "Location", buf_str(&location));
+    if (str_eq(str_from(to), STR("/ui/"))) {
+        header(q, "Content-Type", STR("text/html; charset=utf-8"));
+        add_redirect_page(q, buf_str(&location));
+    }
+    add_safety(q);
+    buf_release(&location);
+}
+
+void reply_shell(struct page_request *q, int status)
+{
+    const struct asset *shell = asset_find(STR("index.html"));
+    struct error err;
+
+    q->x->status = status;
+    buf_clear(&q->x->body);
+    if (!shell ||
+        !asset_read(shell, q->page->options.web_dir, &q->x->body, &err)) {
+        reply_text(q, 500, STR("the page has no index.html"));
+        return;
+    }
+    header(q, "Cache-Control", STR("no-cache"));
+    reply_body(q, shell->type);
+}

@@ -1,0 +1,34 @@
+#ifndef PAGE_REPLY_H
+#define PAGE_REPLY_H
+
+#include "page/request.h"
+
+/*
+ * Replies.  Every one has the headers that keep a browser from guessing and
+ * from running anything that is not ours.
+ */
+
+/* The body that is there goes out as `type`, gzipped if the client takes it
+ * and it is worth it. */
+void reply_body(struct page_request *q, struct str type);
+
+/* A status with a sentence in plain text, as Go's http.Error writes it. */
+void reply_text(struct page_request *q, int status, struct str words);
+
+/* {"error": "…"} */
+void reply_json_error(struct page_request *q, int status, struct str words);
+
+/* A redirect: `to` is the Location, the request's query is kept. */
+void reply_redirect(struct page_request *q, int status, const char *to);
+
+/* The shell: index.html, with this status. */
+void reply_shell(struct page_request *q, int status);
+
+/* Does the client ask for a page (a browser that goes to an address)? */
+bool request_wants_html(const struct page_request *q);
+
+/* Is the word in a header that is a list: "gzip, br;q=0.5"?  Words with q=0
+ * are not. */
+bool header_lists(struct str value, struct str word);
+
+#endif

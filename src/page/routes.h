@@ -1,0 +1,9 @@
+#ifndef PAGE_ROUTES_H
+#define PAGE_ROUTES_H
+
+#include "page/request.h"
+
+/* Finds what a path asks for and answers it. */
+void route_request(struct page_request *q);
+
+#endif
