@@ -1,6 +1,7 @@
 #include "base/pages.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 void *pages_alloc(size_t bytes)
 {
@@ -17,6 +18,17 @@ void pages_free(void *p, size_t bytes)
 {
     if (p && bytes)
         munmap(p, bytes);
+}
+
+void pages_shrink(void *p, size_t *bytes, size_t keep)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    keep = (keep + page - 1) / page * page;
+    if (keep >= *bytes)
+        return;
+    pages_free((char *)p + keep, *bytes - keep);
+    *bytes = keep;
 }
 
 static bool vec_grow(struct pages_vec *v, size_t want)

@@ -14,6 +14,10 @@
 void *pages_alloc(size_t bytes);
 void pages_free(void *p, size_t bytes);
 
+/* Gives back what lies behind the first `keep` bytes; *bytes is then what is
+ * left, whole pages. */
+void pages_shrink(void *p, size_t *bytes, size_t keep);
+
 /* A growing array on pages:
  *
  *     struct pages_vec v = {.size = sizeof(struct row)};

@@ -1,6 +1,8 @@
+/*
+ * SIGNAL CONTEXT: cfi_find() runs in handlers.  Nothing here takes a lock,
+ * allocates or calls libc beyond memcpy and memset.
+ */
 #include "elf/cfi.h"
-
-#include <string.h>
 
 #include "elf/cfi_program.h"
 #include "elf/cursor.h"
@@ -18,12 +20,16 @@
 /* A CIE is used by thousands of FDEs in a row: keep the last few parsed. */
 #define CIE_CACHE 16
 
+struct cie_cache {
+    uint64_t at[CIE_CACHE];
+    struct cfi_cie cie[CIE_CACHE];
+};
+
 struct reader {
-    const struct elf_view *view;
+    const struct cfi *cfi;
     cfi_row_fn *row;
     void *ctx;
-    uint64_t cie_at[CIE_CACHE];
-    struct cfi_cie cie[CIE_CACHE];
+    struct cie_cache *cache; /* NULL: for a single record it is not worth it */
 };
 
 /* A number in one of DWARF's pointer encodings; `at` is its own vaddr. */
@@ -75,14 +81,14 @@ static uint64_t encoded(struct cursor *c, uint8_t enc, uint64_t at,
 
 /* Opens the record at vaddr: *c spans its body after the length.  Returns
  * the body's vaddr, 0 at the end of the section or on nonsense. */
-static uint64_t open_record(const struct elf_view *v, uint64_t vaddr,
+static uint64_t open_record(const struct cfi *cfi, uint64_t vaddr,
                             struct cursor *c)
 {
-    size_t n;
-    const uint8_t *p = elf_view_rest(v, vaddr, &n);
-    uint64_t length, head = 4;
+    uint64_t off = vaddr - cfi->vaddr, length, head = 4;
 
-    *c = cursor_of(p, p ? n : 0);
+    if (vaddr < cfi->vaddr || off >= cfi->n)
+        return 0;
+    *c = cursor_of(cfi->bytes + off, cfi->n - off);
     length = cursor_u32(c);
     if (length == UINT32_MAX) {
         length = cursor_u64(c);
@@ -128,7 +134,7 @@ static bool parse_augmentation(struct cursor *c, const char *letters,
     return !c->bad;
 }
 
-static bool parse_cie(const struct elf_view *v, uint64_t vaddr,
+static bool parse_cie(const struct cfi *cfi, uint64_t vaddr,
                       struct cfi_cie *out)
 {
     struct cfi_cie cie = {0};
@@ -136,7 +142,7 @@ static bool parse_cie(const struct elf_view *v, uint64_t vaddr,
     const char *letters;
     uint8_t version;
 
-    if (!open_record(v, vaddr, &c) || cursor_u32(&c) != 0)
+    if (!open_record(cfi, vaddr, &c) || cursor_u32(&c) != 0)
         return false;
     version = cursor_u8(&c);
     letters = cursor_cstr(&c);
@@ -153,28 +159,33 @@ static bool parse_cie(const struct elf_view *v, uint64_t vaddr,
         return false;
     cie.program = c;
     *out = cie;
-    return true;
+    return cfi_cie_init(out);
 }
 
-static const struct cfi_cie *find_cie(struct reader *r, uint64_t vaddr)
+/* The CIE at vaddr, from the cache or parsed into `room`. */
+static const struct cfi_cie *find_cie(struct reader *r, uint64_t vaddr,
+                                      struct cfi_cie *room)
 {
+    struct cie_cache *cache = r->cache;
     size_t slot = (vaddr >> 3) % CIE_CACHE;
 
-    if (r->cie_at[slot] != vaddr) {
-        r->cie_at[slot] = 0;
-        if (!parse_cie(r->view, vaddr, &r->cie[slot]) ||
-            !cfi_cie_init(&r->cie[slot]))
+    if (!cache)
+        return parse_cie(r->cfi, vaddr, room) ? room : NULL;
+    if (cache->at[slot] != vaddr) {
+        cache->at[slot] = 0;
+        if (!parse_cie(r->cfi, vaddr, &cache->cie[slot]))
             return NULL;
-        r->cie_at[slot] = vaddr;
+        cache->at[slot] = vaddr;
     }
-    return &r->cie[slot];
+    return &cache->cie[slot];
 }
 
 /* One FDE; false only when the callback wants no more. */
 static bool read_fde(struct reader *r, uint64_t vaddr)
 {
+    struct cfi_cie room;
     struct cursor c;
-    uint64_t body = open_record(r->view, vaddr, &c), at, start, size;
+    uint64_t body = open_record(r->cfi, vaddr, &c), at, start, size;
     const uint8_t *first = c.at;
     const struct cfi_cie *cie;
     uint32_t back;
@@ -182,7 +193,7 @@ static bool read_fde(struct reader *r, uint64_t vaddr)
     if (!body)
         return true;
     back = cursor_u32(&c);
-    if (back == 0 || back > body || !(cie = find_cie(r, body - back)))
+    if (back == 0 || back > body || !(cie = find_cie(r, body - back, &room)))
         return true;
     at = body + (uint64_t)(c.at - first);
     if (cie->pointer_encoding & PE_INDIRECT)
@@ -197,41 +208,45 @@ static bool read_fde(struct reader *r, uint64_t vaddr)
            r->row(r->ctx, start + size, NULL);
 }
 
-struct header {
-    uint64_t eh_frame;
-    struct cursor table; /* pairs of (pc, FDE), relative to the header */
-    size_t n;
-};
-
-static bool parse_header(const struct elf_view *v, struct header *h)
+bool cfi_open(struct cfi *c, const struct elf_view *v)
 {
-    const uint8_t *p = elf_view_at(v, v->eh_frame_hdr, v->eh_frame_hdr_n);
-    struct cursor c = cursor_of(p, p ? v->eh_frame_hdr_n : 0);
-    uint8_t version = cursor_u8(&c), frame_enc = cursor_u8(&c);
-    uint8_t count_enc = cursor_u8(&c), table_enc = cursor_u8(&c);
+    size_t n = 0;
+    const uint8_t *p = elf_view_rest(v, v->eh_frame_hdr, &n);
+    struct cursor h =
+        cursor_of(p, v->eh_frame_hdr_n <= n ? v->eh_frame_hdr_n : 0);
+    uint8_t version = cursor_u8(&h), frame_enc = cursor_u8(&h);
+    uint8_t count_enc = cursor_u8(&h), table_enc = cursor_u8(&h);
     uint64_t base = v->eh_frame_hdr, count;
 
-    *h = (struct header){0};
-    if (c.bad || version != 1 || frame_enc == PE_OMIT)
+    *c = (struct cfi){.hdr = base};
+    if (base == 0 || h.bad || version != 1 || frame_enc == PE_OMIT)
         return false;
-    h->eh_frame = encoded(&c, frame_enc, base + 4, base);
-    if (c.bad)
+    for (size_t i = 0; i < v->n_segments; i++) {
+        const struct elf_segment *s = &v->segments[i];
+
+        if (p >= s->bytes && (size_t)(p - s->bytes) < s->n)
+            *c = (struct cfi){s->bytes, s->n, s->vaddr, base, 0, NULL, 0};
+    }
+    c->eh_frame = encoded(&h, frame_enc, base + 4, base);
+    if (h.bad || c->eh_frame < c->vaddr || c->eh_frame - c->vaddr >= c->n)
         return false;
     if (count_enc == PE_OMIT || table_enc != (PE_DATAREL | 0x0b))
         return true;
-    count = encoded(&c, count_enc, base + (uint64_t)(c.at - p), base);
-    if (!c.bad && count <= cursor_left(&c) / 8) {
-        h->n = count;
-        h->table = c;
+    count = encoded(&h, count_enc, base + (uint64_t)(h.at - p), base);
+    if (!h.bad && count <= cursor_left(&h) / 8) {
+        c->n_table = count;
+        c->table = h.at;
     }
     return true;
 }
 
-uint64_t cfi_eh_frame(const struct elf_view *v)
+/* A number of the search table, as a vaddr: even ones are pcs, odd FDEs. */
+static uint64_t table_at(const struct cfi *c, size_t i)
 {
-    struct header h;
+    int32_t v;
 
-    return v->eh_frame_hdr && parse_header(v, &h) ? h.eh_frame : 0;
+    memcpy(&v, c->table + i * 4, sizeof(v));
+    return c->hdr + (uint64_t)(int64_t)v;
 }
 
 /* Without a search table: every record in file order. */
@@ -240,7 +255,7 @@ static bool read_linear(struct reader *r, uint64_t vaddr)
     struct cursor c;
     uint64_t body;
 
-    while ((body = open_record(r->view, vaddr, &c)) != 0) {
+    while ((body = open_record(r->cfi, vaddr, &c)) != 0) {
         uint64_t next = body + cursor_left(&c);
 
         if (cursor_u32(&c) != 0 && !read_fde(r, vaddr))
@@ -250,20 +265,56 @@ static bool read_linear(struct reader *r, uint64_t vaddr)
     return true;
 }
 
-bool cfi_each_row(const struct elf_view *v, cfi_row_fn *row, void *ctx)
+bool cfi_each_row(const struct cfi *c, cfi_row_fn *row, void *ctx)
 {
-    struct reader r = {.view = v, .row = row, .ctx = ctx};
-    struct header h;
+    struct cie_cache cache = {0};
+    struct reader r = {c, row, ctx, &cache};
 
-    if (!v->eh_frame_hdr || !parse_header(v, &h))
-        return false;
-    if (h.n == 0)
-        return read_linear(&r, h.eh_frame);
-    for (size_t i = 0; i < h.n; i++) {
-        cursor_u32(&h.table);
-        if (!read_fde(&r, v->eh_frame_hdr +
-                              (uint64_t)(int32_t)cursor_u32(&h.table)))
+    if (c->n_table == 0)
+        return read_linear(&r, c->eh_frame);
+    for (size_t i = 0; i < c->n_table; i++)
+        if (!read_fde(&r, table_at(c, 2 * i + 1)))
             return false;
-    }
     return true;
+}
+
+struct search {
+    uint64_t vaddr;
+    struct unwind_rule rule; /* of the last row at or before vaddr */
+    bool found;
+};
+
+static bool search_row(void *ctx, uint64_t vaddr,
+                       const struct unwind_rule *rule)
+{
+    struct search *s = ctx;
+
+    if (vaddr > s->vaddr)
+        return false;
+    if (rule)
+        s->rule = *rule;
+    s->found = rule || s->vaddr - vaddr < CFI_SMALL_GAP;
+    return true;
+}
+
+bool cfi_find(const struct cfi *c, uint64_t vaddr, struct unwind_rule *out)
+{
+    struct search search = {.vaddr = vaddr};
+    struct reader r = {c, search_row, &search, NULL};
+    size_t lo = 0, hi = c->n_table;
+
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (table_at(c, 2 * mid) <= vaddr)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    if (lo == 0)
+        return false;
+    read_fde(&r, table_at(c, 2 * lo - 1));
+    if (search.found)
+        *out = search.rule;
+    return search.found;
 }

@@ -2,6 +2,7 @@
 #define ELF_CFI_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "elf/rule.h"
@@ -10,6 +11,27 @@
 /*
  * Reads .eh_frame: which rule holds from which address on.
  *
+ *     struct cfi c;
+ *     if (cfi_open(&c, &view))
+ *         cfi_each_row(&c, row, ctx);      // all of it, for a table
+ *     if (cfi_find(&c, vaddr, &rule)) …    // one address, in a handler
+ *
+ * A struct cfi owns nothing: the bytes must outlive it.
+ */
+struct cfi {
+    const uint8_t *bytes; /* the segment that holds both sections … */
+    size_t n;
+    uint64_t vaddr;         /* … and where it begins */
+    uint64_t hdr, eh_frame; /* vaddrs */
+    const uint8_t *table;   /* pairs of (pc, FDE), relative to hdr, sorted */
+    size_t n_table;         /* 0: there is none */
+};
+
+/* False: no .eh_frame_hdr, or it does not say where .eh_frame is, or that is
+ * in another segment (no linker does that). */
+bool cfi_open(struct cfi *c, const struct elf_view *v);
+
+/*
  * Functions come in the order of their addresses when the object has a
  * search table in .eh_frame_hdr (all linkers make one), else in file order.
  * The end of a function is reported with a NULL rule.  A record that is not
@@ -18,10 +40,16 @@
 typedef bool cfi_row_fn(void *ctx, uint64_t vaddr,
                         const struct unwind_rule *rule);
 
-/* False when there is no .eh_frame or the callback said false. */
-bool cfi_each_row(const struct elf_view *v, cfi_row_fn *row, void *ctx);
+/* False when the callback said false. */
+bool cfi_each_row(const struct cfi *c, cfi_row_fn *row, void *ctx);
 
-/* Where .eh_frame_hdr says that .eh_frame starts; 0 when it does not say. */
-uint64_t cfi_eh_frame(const struct elf_view *v);
+/* Padding between functions gets the rule of the one before: it is not worth
+ * two rows, and some return addresses begin a function (makecontext's). */
+#define CFI_SMALL_GAP 16
+
+/* The rule at an address, straight from the records: about a microsecond, no
+ * memory.  False: nothing is known, or there is no search table.
+ * Async-signal-safe. */
+bool cfi_find(const struct cfi *c, uint64_t vaddr, struct unwind_rule *out);
 
 #endif

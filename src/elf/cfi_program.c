@@ -1,3 +1,6 @@
+/*
+ * SIGNAL CONTEXT, as cfi.c: runs in handlers too.
+ */
 #include "elf/cfi_program.h"
 
 #define MAX_REMEMBERED 16
@@ -6,10 +9,26 @@ struct machine {
     const struct cfi_cie *cie;
     struct cursor code;
     struct cfi_state now;
-    struct cfi_state remembered[MAX_REMEMBERED];
-    unsigned n_remembered;
     uint64_t pc; /* the row that is being described starts here */
+    unsigned n_remembered;
+    struct cfi_state remembered[MAX_REMEMBERED]; /* [0, n_remembered) */
 };
+
+/* Clearing the remembered states would cost more than most programs. */
+static void machine_init(struct machine *m, const struct cfi_cie *cie,
+                         struct cursor code, uint64_t pc)
+{
+    m->cie = cie;
+    m->code = code;
+    m->now = cie->initial;
+    m->pc = pc;
+    m->n_remembered = 0;
+}
+
+static bool fits32(int64_t v)
+{
+    return v >= INT32_MIN && v <= INT32_MAX;
+}
 
 enum {
     OP_DEREF = 0x06,
@@ -31,13 +50,13 @@ enum {
 static void cfa_expression(struct cfi_state *s, struct cursor e)
 {
     uint8_t op = cursor_u8(&e);
-    int64_t off = cursor_sleb(&e);
+    int64_t off = cursor_sleb(&e), add = 0;
     unsigned reg = op - OP_BREG0;
 
     s->cfa = RULE_NONE;
     if (e.bad || op < OP_BREG0 || op >= OP_BREG0 + 32)
         return;
-    s->cfa_reg = reg;
+    s->cfa_reg = (uint8_t)reg;
     s->cfa_off = off;
     s->cfa_add = 0;
     if (cursor_left(&e) == 0) {
@@ -47,9 +66,11 @@ static void cfa_expression(struct cfi_state *s, struct cursor e)
     op = cursor_u8(&e);
     if (op == OP_DEREF) {
         if (cursor_left(&e) && cursor_u8(&e) == OP_PLUS_UCONST)
-            s->cfa_add = (int64_t)cursor_uleb(&e);
-        if (!e.bad && cursor_left(&e) == 0)
+            add = (int64_t)cursor_uleb(&e);
+        if (!e.bad && cursor_left(&e) == 0 && fits32(add)) {
             s->cfa = RULE_DEREF;
+            s->cfa_add = (int32_t)add;
+        }
         return;
     }
     if (reg == DWARF_SP && off == 8 && op == OP_BREG0 + DWARF_RA) {
@@ -68,6 +89,13 @@ static void cfa_expression(struct cfi_state *s, struct cursor e)
     }
 }
 
+static struct place place(enum place_kind kind, int64_t off)
+{
+    if (!fits32(off))
+        return (struct place){0, PLACE_OTHER};
+    return (struct place){(int32_t)off, (uint8_t)kind};
+}
+
 /* "The register is saved at fp + off" is the one expression we follow. */
 static struct place saved_by_expression(struct cursor e)
 {
@@ -75,8 +103,8 @@ static struct place saved_by_expression(struct cursor e)
     int64_t off = cursor_sleb(&e);
 
     if (e.bad || cursor_left(&e) || op != OP_BREG0 + DWARF_FP)
-        return (struct place){PLACE_OTHER, 0};
-    return (struct place){PLACE_FP, off};
+        return place(PLACE_OTHER, 0);
+    return place(PLACE_FP, off);
 }
 
 /* Wraps around: the numbers may be anybody's. */
@@ -85,40 +113,33 @@ static int64_t times(uint64_t a, int64_t b)
     return (int64_t)(a * (uint64_t)b);
 }
 
-static struct place *place_of(struct machine *m, struct cfi_state *s,
-                              uint64_t reg)
+static inline void set_place(struct machine *m, uint64_t reg,
+                             enum place_kind kind, int64_t off)
 {
     if (reg == DWARF_FP)
-        return &s->fp;
-    if (reg == m->cie->ra_reg)
-        return &s->ra;
-    if (DWARF_BX >= 0 && reg == (uint64_t)DWARF_BX)
-        return &s->bx;
-    return NULL;
-}
-
-static void set_place(struct machine *m, uint64_t reg, enum place_kind kind,
-                      int64_t off)
-{
-    struct place *p = place_of(m, &m->now, reg);
-
-    if (p)
-        *p = (struct place){kind, off};
+        m->now.fp = place(kind, off);
+    else if (reg == m->cie->ra_reg)
+        m->now.ra = place(kind, off);
+    else if (DWARF_BX >= 0 && reg == (uint64_t)DWARF_BX)
+        m->now.bx = place(kind, off);
 }
 
 static void restore(struct machine *m, uint64_t reg)
 {
-    struct cfi_state initial = m->cie->initial;
-    struct place *from = place_of(m, &initial, reg);
+    const struct cfi_state *from = &m->cie->initial;
 
-    if (from)
-        *place_of(m, &m->now, reg) = *from;
+    if (reg == DWARF_FP)
+        m->now.fp = from->fp;
+    else if (reg == m->cie->ra_reg)
+        m->now.ra = from->ra;
+    else if (DWARF_BX >= 0 && reg == (uint64_t)DWARF_BX)
+        m->now.bx = from->bx;
 }
 
 static void set_cfa(struct machine *m, uint64_t reg, int64_t off)
 {
     m->now.cfa = reg < 32 ? RULE_REG : RULE_NONE;
-    m->now.cfa_reg = (unsigned)(reg & 31);
+    m->now.cfa_reg = (uint8_t)(reg & 31);
     m->now.cfa_off = off;
     m->now.cfa_add = 0;
 }
@@ -279,14 +300,9 @@ static bool run_row(struct machine *m, uint64_t *advance)
     return true;
 }
 
-static bool fits16(int64_t v)
+static bool fits16(int32_t v)
 {
     return v >= INT16_MIN && v <= INT16_MAX;
-}
-
-static bool fits32(int64_t v)
-{
-    return v >= INT32_MIN && v <= INT32_MAX;
 }
 
 static void put_saved(struct unwind_rule *r, struct place p, int16_t *off,
@@ -316,11 +332,11 @@ static struct unwind_rule make_rule(const struct cfi_cie *cie,
         r.kind_reg = rule_pack(RULE_END, 0);
         return r;
     }
-    if (s->cfa == RULE_NONE || !fits32(s->cfa_off) || !fits32(s->cfa_add))
+    if (s->cfa == RULE_NONE || !fits32(s->cfa_off))
         return none;
     r.kind_reg = rule_pack(s->cfa, s->cfa_reg);
     r.off = (int32_t)s->cfa_off;
-    r.add = (int32_t)s->cfa_add;
+    r.add = s->cfa_add;
     if (s->ra.kind == PLACE_CFA && fits16(s->ra.off)) {
         r.ra_off = (int16_t)s->ra.off;
         r.flags = RULE_RA_AT_CFA;
@@ -343,9 +359,10 @@ static struct unwind_rule make_rule(const struct cfi_cie *cie,
 
 bool cfi_cie_init(struct cfi_cie *cie)
 {
-    struct machine m = {.cie = cie, .code = cie->program};
+    struct machine m;
     uint64_t advance;
 
+    machine_init(&m, cie, cie->program, 0);
     if (cie->code_align == 0 || !run_row(&m, &advance) || advance)
         return false;
     cie->initial = m.now;
@@ -355,10 +372,10 @@ bool cfi_cie_init(struct cfi_cie *cie)
 bool cfi_run(const struct cfi_cie *cie, struct cursor program, uint64_t start,
              uint64_t limit, cfi_row_fn *row, void *ctx)
 {
-    struct machine m = {.cie = cie, .code = program, .pc = start};
+    struct machine m;
     uint64_t advance;
 
-    m.now = cie->initial;
+    machine_init(&m, cie, program, start);
     do {
         struct unwind_rule rule;
 

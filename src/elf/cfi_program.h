@@ -20,14 +20,15 @@ enum place_kind {
 };
 
 struct place {
-    enum place_kind kind;
-    int64_t off;
+    int32_t off;
+    uint8_t kind; /* enum place_kind */
 };
 
 struct cfi_state {
-    enum rule_kind cfa; /* RULE_NONE: an expression we do not know */
-    unsigned cfa_reg;
-    int64_t cfa_off, cfa_add;
+    int64_t cfa_off;
+    int32_t cfa_add;
+    uint8_t cfa; /* enum rule_kind; RULE_NONE: an expression we do not know */
+    uint8_t cfa_reg;
     struct place fp, ra, bx;
 };
 

@@ -119,17 +119,13 @@ static inline int64_t cursor_sleb(struct cursor *c)
 /* The bytes up to a NUL, which is skipped; bad when there is none. */
 static inline const char *cursor_cstr(struct cursor *c)
 {
-    const uint8_t *nul =
-        c->at == c->end ? NULL : memchr(c->at, 0, cursor_left(c));
     const char *s = (const char *)c->at;
 
-    if (!nul) {
-        c->bad = true;
-        c->at = c->end;
-        return "";
-    }
-    c->at = nul + 1;
-    return s;
+    while (c->at != c->end)
+        if (*c->at++ == 0)
+            return s;
+    c->bad = true;
+    return "";
 }
 
 #endif

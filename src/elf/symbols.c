@@ -194,6 +194,22 @@ static bool same_build(int fd, const Elf64_Ehdr *eh, const uint8_t *id,
                          memcmp(found, id, id_n) == 0);
 }
 
+/* The header of a file that is ELF and of our kind. */
+static bool read_header(int fd, Elf64_Ehdr *eh)
+{
+    return read_at(fd, eh, sizeof(*eh), 0) &&
+           memcmp(eh->e_ident, ELFMAG, SELFMAG) == 0 &&
+           eh->e_ident[EI_CLASS] == ELFCLASS64 &&
+           eh->e_ident[EI_DATA] == ELFDATA2LSB;
+}
+
+bool elf_fd_has_build_id(int fd, const uint8_t *build_id, size_t build_id_n)
+{
+    Elf64_Ehdr eh;
+
+    return read_header(fd, &eh) && same_build(fd, &eh, build_id, build_id_n);
+}
+
 static const Elf64_Shdr *find_section(const Elf64_Shdr *sh, size_t n,
                                       uint32_t type)
 {
@@ -232,10 +248,7 @@ bool elf_symbols_from_fd(struct elf_symbols *s, int fd, const uint8_t *build_id,
     bool ok = false;
 
     elf_symbols_init(s);
-    if (!read_at(fd, &eh, sizeof(eh), 0) ||
-        memcmp(eh.e_ident, ELFMAG, SELFMAG) != 0 ||
-        eh.e_ident[EI_CLASS] != ELFCLASS64 ||
-        eh.e_ident[EI_DATA] != ELFDATA2LSB || eh.e_shentsize != sizeof(*sh) ||
+    if (!read_header(fd, &eh) || eh.e_shentsize != sizeof(*sh) ||
         !same_build(fd, &eh, build_id, build_id_n))
         return false;
     sh_n = eh.e_shnum;

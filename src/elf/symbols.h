@@ -36,6 +36,9 @@ bool elf_symbols_from_fd(struct elf_symbols *s, int fd, const uint8_t *build_id,
 bool elf_symbols_from_module(struct elf_symbols *s, const struct elf_view *v);
 void elf_symbols_release(struct elf_symbols *s);
 
+/* Is it the ELF file with this build id? */
+bool elf_fd_has_build_id(int fd, const uint8_t *build_id, size_t build_id_n);
+
 /* The function that contains vaddr, or NULL. */
 const struct elf_symbol *elf_symbols_find(const struct elf_symbols *s,
                                           uint64_t vaddr);

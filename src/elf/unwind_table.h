@@ -37,8 +37,7 @@ struct unwind_table {
     uint8_t *low;
     uint16_t *rules;
     size_t n_buckets, n_rows;
-    void *memory;
-    size_t memory_n;
+    size_t buckets_n, low_n, rules_n; /* bytes of pages */
 };
 
 /* Builds from .eh_frame.  False: no unwind data, or out of memory; the table
@@ -46,6 +45,7 @@ struct unwind_table {
 bool unwind_table_build(struct unwind_table *t, const struct elf_view *v,
                         struct rule_set *set);
 void unwind_table_release(struct unwind_table *t);
+size_t unwind_table_bytes(const struct unwind_table *t);
 
 /* The number of the rule at a vaddr.  Async-signal-safe. */
 static inline uint16_t unwind_table_find(const struct unwind_table *t,

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "elf/cfi.h"
 #include "elf/symbols.h"
 #include "elf/unwind_table.h"
 #include "elf/view.h"
@@ -14,9 +15,14 @@ static void read_unwind_data(const struct elf_view *v)
 {
     struct rule_set set;
     struct unwind_table t;
+    struct unwind_rule rule;
+    struct cfi c;
 
     if (!rule_set_init(&set))
         return;
+    if (cfi_open(&c, v))
+        for (uint64_t a = 0; a < 4096; a += 7)
+            cfi_find(&c, v->text_start + a, &rule);
     if (unwind_table_build(&t, v, &set))
         for (uint64_t a = t.start; a < t.limit && a - t.start < 65536; a += 3)
             if (unwind_table_find(&t, a) >= set.n)

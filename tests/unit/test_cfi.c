@@ -1,7 +1,7 @@
 /*
  * Our reader of .eh_frame against elfutils': for libraries and programs of
  * the system, the rule at every row (and at the last byte before the next)
- * must be what libdw says of that address.
+ * must be what libdw says of that address, and what cfi_find() says.
  */
 #include "test.h"
 
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "elf/cfi.h"
 #include "elf/unwind_table.h"
 
 enum { OP_BREG0 = 0x70, OP_BREGX = 0x92 };
@@ -110,11 +111,12 @@ static struct unwind_rule oracle(Dwarf_Frame *frame)
     return r;
 }
 
-static bool agrees(Dwarf_CFI *cfi, const struct unwind_table *t,
-                   const struct rule_set *set, uint64_t vaddr)
+static bool agrees(Dwarf_CFI *cfi, const struct cfi *records,
+                   const struct unwind_table *t, const struct rule_set *set,
+                   uint64_t vaddr)
 {
     const struct unwind_rule *ours = &set->rules[unwind_table_find(t, vaddr)];
-    struct unwind_rule want = {0};
+    struct unwind_rule want = {0}, found;
     Dwarf_Frame *frame = NULL;
 
     if (dwarf_cfi_addrframe(cfi, vaddr, &frame) == 0) {
@@ -124,7 +126,8 @@ static bool agrees(Dwarf_CFI *cfi, const struct unwind_table *t,
         return true; /* padding between functions: any rule will do */
     }
     if (memcmp(ours, &want, sizeof(want)) == 0)
-        return true;
+        return cfi_find(records, vaddr, &found) &&
+               memcmp(&found, &want, sizeof(want)) == 0;
     printf("# at %llx: kind %d/%d reg %u/%u off %d/%d flags %x/%x\n",
            (unsigned long long)vaddr, rule_kind(ours), rule_kind(&want),
            rule_reg(ours), rule_reg(&want), ours->off, want.off, ours->flags,
@@ -137,6 +140,7 @@ static void compare(const char *path)
     struct rule_set set;
     struct unwind_table t;
     struct elf_view v;
+    struct cfi records;
     int fd = open(path, O_RDONLY);
     size_t rows = 0, wrong = 0, n, size;
     char *bytes;
@@ -150,7 +154,7 @@ static void compare(const char *path)
     elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
     bytes = elf_rawfile(elf, &size);
     EXPECT(elf_view_file(&v, bytes, size) && rule_set_init(&set));
-    EXPECT(unwind_table_build(&t, &v, &set));
+    EXPECT(unwind_table_build(&t, &v, &set) && cfi_open(&records, &v));
     cfi = dwarf_getcfi_elf(elf);
     EXPECT(cfi != NULL);
     n = t.n_rows / 20000 + 1; /* of the big ones every n-th row */
@@ -161,12 +165,12 @@ static void compare(const char *path)
             if (i % n)
                 continue;
             rows++;
-            wrong += !agrees(cfi, &t, &set, at);
-            wrong += at > t.start && !agrees(cfi, &t, &set, at - 1);
+            wrong += !agrees(cfi, &records, &t, &set, at);
+            wrong += at > t.start && !agrees(cfi, &records, &t, &set, at - 1);
         }
     }
     printf("# %s: %zu rows, %zu compared, %zu wrong, %u rules, %zu bytes\n",
-           path, t.n_rows, rows, wrong, set.n, t.memory_n);
+           path, t.n_rows, rows, wrong, set.n, unwind_table_bytes(&t));
     EXPECT(wrong == 0);
     EXPECT(rows > 0 && set.refused == 0);
     dwarf_cfi_end(cfi);
