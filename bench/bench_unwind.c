@@ -130,6 +130,7 @@ int main(int argc, char **argv)
         *(void **)&glibc_backtrace = dlsym(libc, "backtrace");
     if (!modules_init(&modules) || !maps_read(&maps, "/proc/self/maps"))
         return 1;
+    modules_build_all(&modules);
     e = maps_find(&maps, (uint64_t)&maps);
     stack_limit = e ? e->limit : 0;
     descend(argc > 1 ? (int)strtol(argv[1], NULL, 10) : 20);

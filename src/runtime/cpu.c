@@ -150,9 +150,7 @@ static void *keep(void *arg)
             if (cpu.has_timer)
                 source_timer_scan(&cpu.timer);
             if (now >= next_modules) {
-                runtime_lock();
-                modules_refresh(&runtime.modules);
-                runtime_unlock();
+                runtime_refresh();
                 next_modules = now + MODULE_NS;
             }
         }
@@ -259,9 +257,7 @@ bool cpu_start(const struct cpu_options *options, struct error *err)
     cpu.period_ns = 1000000000 / (rate > CPU_RATE_MAX ? CPU_RATE_MAX : rate);
     cpu.tag_threads = options->tag_threads;
     cpu.handler_lost = false;
-    runtime_lock();
-    modules_refresh(&runtime.modules);
-    runtime_unlock();
+    runtime_refresh();
     if (!begin(options, err) || !open_source(err)) {
         end();
         return false;

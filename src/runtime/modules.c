@@ -13,42 +13,74 @@
 /* How long the old map waits for handlers that still read it. */
 #define GRACE_NS 1000000000
 
-/* A copy of the part of a module that holds its unwind data. */
-struct frame_copy {
-    struct module *module;
-    struct elf_view view; /* its one segment is the copy */
-    void *bytes;
+/* Tables are published when so many rows are new: a map for each of a hundred
+ * small libraries is not worth it. */
+#define ROWS_AT_ONCE 100000
+
+struct retired {
+    void *p;
     size_t n;
 };
 
 struct scan {
     struct modules *m;
-    struct pages_vec copies; /* of struct frame_copy, for new modules */
     bool seen[MODULES_MAX];
     uint64_t adds, subs;
-    bool is_first, failed;
+    bool is_first;
 };
 
 bool modules_init(struct modules *m)
 {
-    *m = (struct modules){0};
+    *m = (struct modules){.retired = {.size = sizeof(struct retired)}};
     m->v = pages_alloc(MODULES_MAX * sizeof(*m->v));
     return m->v && rule_set_init(&m->rules) && modules_refresh(m);
 }
 
-static void map_free(struct unwind_map *map, size_t bytes)
+static void free_retired(struct modules *m)
 {
-    pages_free(map, bytes);
+    const struct retired *r = m->retired.p;
+
+    for (size_t i = 0; i < m->retired.n; i++)
+        pages_free(r[i].p, r[i].n);
+    m->retired.n = 0;
 }
 
 void modules_release(struct modules *m)
 {
-    for (size_t i = 0; i < m->n; i++)
+    for (size_t i = 0; i < m->n; i++) {
         unwind_table_release(&m->v[i].table);
-    map_free(atomic_load(&m->map), m->map_bytes);
+        frames_release(&m->v[i].frames);
+    }
+    free_retired(m);
+    pages_vec_release(&m->retired);
+    pages_free(atomic_load(&m->map), m->map_bytes);
     rule_set_release(&m->rules);
     pages_free(m->v, MODULES_MAX * sizeof(*m->v));
     *m = (struct modules){0};
+}
+
+/* To be freed when no handler can read it any more.  Out of memory it is
+ * never freed. */
+static void retire(struct modules *m, void *p, size_t n)
+{
+    struct retired *to = p ? pages_vec_push(&m->retired, 1) : NULL;
+
+    if (to)
+        *to = (struct retired){p, n};
+}
+
+static void retire_frames(struct modules *m, struct module *mod)
+{
+    retire(m, mod->frames.p, mod->frames.n);
+    mod->frames = (struct frames){0};
+}
+
+static void retire_table(struct modules *m, struct module *mod)
+{
+    retire(m, mod->table.buckets, mod->table.buckets_n);
+    retire(m, mod->table.rules, mod->table.rules_n);
+    retire(m, mod->table.low, mod->table.low_n);
+    mod->table = (struct unwind_table){0};
 }
 
 /* The loader calls the program "" and the vDSO by a name without a file. */
@@ -113,7 +145,7 @@ static struct module *new_place(struct modules *m, const struct module *mod)
     for (size_t i = 0; i < m->n; i++) {
         struct module *v = &m->v[i];
 
-        if (v->is_loaded)
+        if (v->is_loaded || v == m->building)
             continue;
         if (overlaps(v, mod))
             return v;
@@ -124,39 +156,6 @@ static struct module *new_place(struct modules *m, const struct module *mod)
     if (dead < MODULES_MAX_DEAD && m->n < MODULES_MAX)
         return &m->v[m->n++];
     return oldest;
-}
-
-/* Copies from .eh_frame_hdr or .eh_frame, whichever comes first, to the end
- * of their segment.  Called with the loader's lock held. */
-static void copy_frames(struct scan *s, struct module *mod)
-{
-    const struct elf_view *v = &mod->view;
-    uint64_t frame = cfi_eh_frame(v), first = v->eh_frame_hdr;
-    const uint8_t *bytes;
-    struct frame_copy *c;
-    size_t n;
-
-    if (!frame)
-        return;
-    first = frame < first ? frame : first;
-    bytes = elf_view_rest(v, first, &n);
-    if (!bytes ||
-        !elf_view_at(v, first,
-                     (frame > v->eh_frame_hdr ? frame : v->eh_frame_hdr) -
-                         first + 1))
-        return; /* in two segments: no linker does that */
-    c = pages_vec_push(&s->copies, 1);
-    if (!c || !(c->bytes = pages_alloc(n))) {
-        s->failed = true;
-        return;
-    }
-    memcpy(c->bytes, bytes, n);
-    c->n = n;
-    c->module = mod;
-    c->view = *v;
-    c->view.n_segments = 1;
-    c->view.segments[0] =
-        (struct elf_segment){.vaddr = first, .bytes = c->bytes, .n = n};
 }
 
 static struct module *find_same(struct scan *s, const struct module *mod)
@@ -177,6 +176,9 @@ static void take_module(struct scan *s, const struct dl_phdr_info *info)
     place = find_same(s, &now);
     if (place) {
         now.table = place->table;
+        now.frames = place->frames;
+        now.view = place->view;
+        now.was_built = place->was_built;
         *place = now;
         s->seen[place - s->m->v] = true;
         return;
@@ -186,20 +188,15 @@ static void take_module(struct scan *s, const struct dl_phdr_info *info)
         s->m->ignored++;
         return;
     }
-    /* Its table is in the old map: freed after the grace period. */
-    if (place->table.memory) {
-        struct frame_copy *old = pages_vec_push(&s->copies, 1);
-
-        if (!old) {
-            s->failed = true;
-            return;
-        }
-        *old = (struct frame_copy){.bytes = place->table.memory,
-                                   .n = place->table.memory_n};
-    }
+    retire_table(s->m, place);
+    retire_frames(s->m, place);
     *place = now;
     s->seen[place - s->m->v] = true;
-    copy_frames(s, place);
+    frames_take(
+        &place->frames, &place->view,
+        &(struct frames_file){place->is_main ? "/proc/self/exe" : place->path,
+                              place->build_id, place->build_id_n,
+                              info->dlpi_phdr, info->dlpi_phnum});
 }
 
 static int is_unchanged(struct dl_phdr_info *info, size_t size, void *ctx)
@@ -229,6 +226,17 @@ static int by_start(const void *a, const void *b)
     return (x->start > y->start) - (x->start < y->start);
 }
 
+static void add_range(struct unwind_map *map, const struct module *mod)
+{
+    struct unwind_range *r = &map->ranges[map->n++];
+
+    *r = (struct unwind_range){
+        .start = mod->start, .limit = mod->limit, .bias = mod->bias};
+    r->table = mod->table;
+    if (mod->frames.p)
+        cfi_open(&r->cfi, &mod->view);
+}
+
 static struct unwind_map *map_new(const struct modules *m, size_t *bytes)
 {
     size_t cache = UNWIND_CACHE_SLOTS * sizeof(uint64_t);
@@ -239,47 +247,33 @@ static struct unwind_map *map_new(const struct modules *m, size_t *bytes)
     if (!map)
         return NULL;
     map->rules = m->rules.rules;
-    for (size_t i = 0; i < m->n; i++) {
-        const struct module *mod = &m->v[i];
-
-        if (mod->is_loaded)
-            map->ranges[map->n++] = (struct unwind_range){
-                mod->start, mod->limit, mod->bias, mod->table};
-    }
+    for (size_t i = 0; i < m->n; i++)
+        if (m->v[i].is_loaded)
+            add_range(map, &m->v[i]);
     map->cache = (_Atomic uint64_t *)&map->ranges[m->n];
     qsort(map->ranges, map->n, sizeof(map->ranges[0]), by_start);
     return map;
 }
 
-/* The new map out, the old one and its tables freed when nobody reads them.
- */
-static bool publish(struct modules *m, struct scan *s)
+/* The new map out; what is retired is freed when nobody reads it, else next
+ * time. */
+static bool publish(struct modules *m)
 {
-    size_t bytes, old_bytes = m->map_bytes;
-    struct unwind_map *map = map_new(m, &bytes), *old;
-    struct frame_copy *c = s->copies.p;
+    size_t bytes;
+    struct unwind_map *map = map_new(m, &bytes);
 
     if (!map)
         return false;
-    old = atomic_exchange(&m->map, map);
+    retire(m, atomic_exchange(&m->map, map), m->map_bytes);
     m->map_bytes = bytes;
-    if (!old)
-        return true;
-    if (!grace_wait(&m->grace, GRACE_NS)) {
-        m->unfreed++;
-        return true;
-    }
-    map_free(old, old_bytes);
-    for (size_t i = 0; i < s->copies.n; i++)
-        if (!c[i].module)
-            pages_free(c[i].bytes, c[i].n);
+    if (m->retired.n && grace_wait(&m->grace, GRACE_NS))
+        free_retired(m);
     return true;
 }
 
 bool modules_refresh(struct modules *m)
 {
     struct scan *s;
-    struct frame_copy *c;
     bool ok;
 
     if (m->map && dl_iterate_phdr(is_unchanged, m) == 1)
@@ -288,7 +282,6 @@ bool modules_refresh(struct modules *m)
     if (!s)
         return false;
     s->m = m;
-    s->copies.size = sizeof(struct frame_copy);
     s->is_first = true;
     dl_iterate_phdr(on_module, s);
     m->adds = s->adds;
@@ -300,17 +293,73 @@ bool modules_refresh(struct modules *m)
             m->v[i].died = m->refreshes;
         }
     }
-    c = s->copies.p;
-    for (size_t i = 0; i < s->copies.n; i++) {
-        if (!c[i].module)
-            continue;
-        unwind_table_build(&c[i].module->table, &c[i].view, &m->rules);
-        pages_free(c[i].bytes, c[i].n);
-    }
-    ok = publish(m, s) && !s->failed;
-    pages_vec_release(&s->copies);
+    ok = publish(m);
     pages_free(s, sizeof(*s));
     return ok;
+}
+
+static struct module *next_unbuilt(const struct modules *m)
+{
+    struct module *best = NULL;
+
+    for (size_t i = 0; i < m->n; i++) {
+        struct module *mod = &m->v[i];
+
+        if (mod->is_loaded && mod->frames.p && !mod->was_built &&
+            (!best || mod->frames.n < best->frames.n))
+            best = mod;
+    }
+    return best;
+}
+
+bool modules_build_begin(struct modules *m, struct module_build *job)
+{
+    struct module *mod = next_unbuilt(m);
+
+    if (!mod)
+        return false;
+    m->building = mod;
+    *job = (struct module_build){mod, mod->view, &m->rules, {0}};
+    return true;
+}
+
+void modules_build_run(struct module_build *job)
+{
+    unwind_table_build(&job->table, &job->view, job->rules);
+}
+
+void modules_build_end(struct modules *m, struct module_build *job)
+{
+    m->building = NULL;
+    job->module->table = job->table;
+    job->module->was_built = true;
+    if (job->table.buckets)
+        retire_frames(m, job->module); /* the next map does without */
+    m->unpublished += job->table.n_rows;
+    if (m->unpublished >= ROWS_AT_ONCE || !next_unbuilt(m)) {
+        m->unpublished = 0;
+        publish(m);
+    }
+}
+
+void modules_build_all(struct modules *m)
+{
+    struct module_build job;
+
+    while (modules_build_begin(m, &job)) {
+        modules_build_run(&job);
+        modules_build_end(m, &job);
+    }
+}
+
+bool modules_has_unbuilt(const struct modules *m)
+{
+    return next_unbuilt(m) != NULL;
+}
+
+void modules_build_abandon(struct modules *m)
+{
+    m->building = NULL;
 }
 
 const struct module *modules_find(const struct modules *m, uint64_t address)
@@ -370,6 +419,6 @@ size_t modules_bytes(const struct modules *m)
     size_t bytes = m->map_bytes + m->rules.n * sizeof(*m->rules.rules);
 
     for (size_t i = 0; i < m->n; i++)
-        bytes += m->v[i].table.memory_n;
+        bytes += unwind_table_bytes(&m->v[i].table);
     return bytes;
 }

@@ -5,22 +5,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/pages.h"
 #include "base/str.h"
 #include "elf/symbols.h"
 #include "elf/unwind_table.h"
+#include "runtime/frames.h"
 #include "runtime/grace.h"
 #include "runtime/unwind.h"
 
 /*
  * What is loaded into the process: the program, its libraries, the vDSO,
- * each with its unwind table, published to signal handlers as an unwind_map.
+ * published to signal handlers as an unwind_map.
  *
- * modules_refresh() takes the loader's lock for as long as it takes to copy
- * the unwind data of what is new, then builds without it.  It is never called
- * in a handler.  Modules that went away are remembered (the newest
- * MODULES_MAX_DEAD of them), so that samples taken in them still get names.
+ * modules_refresh() only lists what is new and takes hold of its unwind data:
+ * walks read that as it is until the module has a table, which somebody
+ * builds whenever there is time:
  *
- * One thread at a time may call what is not marked otherwise.
+ *     while (modules_build_begin(m, &job)) {
+ *         modules_build_run(&job);       // may take 100 ms; needs no lock
+ *         modules_build_end(m, &job);
+ *     }
+ *
+ * None of this is ever called in a handler.  Modules that went away are
+ * remembered (the newest MODULES_MAX_DEAD of them), so that samples taken in
+ * them still get names.
+ *
+ * One thread at a time may call what is not marked otherwise, and only one
+ * may build.
  */
 #define MODULES_MAX      1024
 #define MODULES_MAX_DEAD 64
@@ -30,12 +41,14 @@ struct module {
     uint8_t build_id[ELF_BUILD_ID_MAX];
     size_t build_id_n;
     uint64_t bias;
-    uint64_t start, limit; /* run-time addresses of its code */
-    uint64_t offset;       /* of the code in the file */
-    struct unwind_table table;
-    struct elf_view view; /* its bytes: only with the loader's lock held */
+    uint64_t start, limit;     /* run-time addresses of its code */
+    uint64_t offset;           /* of the code in the file */
+    struct frames frames;      /* until the table is built */
+    struct elf_view view;      /* of frames */
+    struct unwind_table table; /* empty: not built, or nothing to build it of */
     bool is_loaded, is_main, is_vdso;
-    uint64_t died; /* for dead ones: when, in refreshes */
+    bool was_built; /* or tried: once is enough */
+    uint64_t died;  /* for dead ones: when, in refreshes */
 };
 
 struct modules {
@@ -43,12 +56,21 @@ struct modules {
     size_t n;
     uint64_t adds, subs; /* the loader's counters at the last refresh */
     uint64_t refreshes;
-    uint64_t ignored; /* modules beyond MODULES_MAX */
-    uint64_t unfreed; /* maps that could not be freed in time */
-    struct rule_set rules;
+    uint64_t ignored;      /* modules beyond MODULES_MAX */
+    struct rule_set rules; /* grown by who builds */
     struct grace grace;
     _Atomic(struct unwind_map *) map;
     size_t map_bytes;
+    struct module *building;  /* a place that must stay as it is, or NULL */
+    size_t unpublished;       /* rows that are built but in no map yet */
+    struct pages_vec retired; /* memory that handlers may still read */
+};
+
+struct module_build {
+    struct module *module;
+    struct elf_view view;
+    struct rule_set *rules;
+    struct unwind_table table;
 };
 
 bool modules_init(struct modules *m); /* false: out of memory */
@@ -57,6 +79,17 @@ void modules_release(struct modules *m);
 /* Brings map and list up to date; cheap when nothing was loaded or unloaded
  * since.  False: out of memory, the old map stays. */
 bool modules_refresh(struct modules *m);
+
+/* The next module without a table, smallest first; false: none. */
+bool modules_build_begin(struct modules *m, struct module_build *job);
+void modules_build_run(struct module_build *job); /* by any one thread */
+/* Takes the table over and publishes it, now or with the next ones. */
+void modules_build_end(struct modules *m, struct module_build *job);
+/* All of it at once, for who has the time. */
+void modules_build_all(struct modules *m);
+bool modules_has_unbuilt(const struct modules *m);
+/* In a forked child, whose parent may have been building. */
+void modules_build_abandon(struct modules *m);
 
 /* The module that has code at an address, loaded ones first; NULL: none. */
 const struct module *modules_find(const struct modules *m, uint64_t address);

@@ -247,9 +247,7 @@ bool threads_dump(struct threads *out, bool details, struct error *err)
                             .frames = {.size = sizeof(uint64_t)}};
     if (!runtime_ready(err))
         return false;
-    runtime_lock();
-    modules_refresh(&runtime.modules);
-    runtime_unlock();
+    runtime_refresh();
     pthread_mutex_lock(&one_dump);
     ok = dump_locked(out, details, err);
     pthread_mutex_unlock(&one_dump);

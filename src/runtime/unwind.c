@@ -32,6 +32,7 @@ struct walker {
     uint64_t lo, hi;    /* known to be mapped */
     uint64_t page;      /* one more page that is, 0: none */
     unsigned probes;
+    struct unwind_rule made; /* for a module whose table is not ready */
 };
 
 /* Asks the kernel to read from the page: an invalid request, so that it
@@ -116,23 +117,33 @@ static const struct unwind_range *find_range(const struct unwind_map *map,
     return NULL;
 }
 
-static inline const struct unwind_rule *find_rule(const struct unwind_map *map,
-                                                  uint64_t pc)
+/* Not in the cache: from the module's table, or, while that is being built,
+ * from the records that it is built of. */
+static __attribute__((noinline)) const struct unwind_rule *
+look_up(struct walker *w, uint64_t pc, _Atomic uint64_t *slot)
+{
+    const struct unwind_range *range = find_range(w->map, pc);
+    uint16_t rule = 0;
+
+    if (range && range->table.buckets)
+        rule = unwind_table_find(&range->table, pc - range->bias);
+    else if (range && cfi_find(&range->cfi, pc - range->bias, &w->made))
+        return &w->made;
+    if (pc >> 48 == 0)
+        atomic_store_explicit(slot, pc << 16 | rule, memory_order_relaxed);
+    return &w->map->rules[rule];
+}
+
+static inline const struct unwind_rule *find_rule(struct walker *w, uint64_t pc)
 {
     uint64_t hash = pc * 0x9e3779b97f4a7c15u;
     _Atomic uint64_t *slot =
-        &map->cache[hash >> (64 - __builtin_ctz(UNWIND_CACHE_SLOTS))];
+        &w->map->cache[hash >> (64 - __builtin_ctz(UNWIND_CACHE_SLOTS))];
     uint64_t word = atomic_load_explicit(slot, memory_order_relaxed);
-    const struct unwind_range *range;
-    uint16_t rule;
 
     if (word >> 16 == pc && pc)
-        return &map->rules[word & 0xffff];
-    range = find_range(map, pc);
-    rule = range ? unwind_table_find(&range->table, pc - range->bias) : 0;
-    if (pc >> 48 == 0)
-        atomic_store_explicit(slot, pc << 16 | rule, memory_order_relaxed);
-    return &map->rules[rule];
+        return &w->map->rules[word & 0xffff];
+    return look_up(w, pc, slot);
 }
 
 #if defined(__x86_64__)
@@ -424,7 +435,7 @@ size_t unwind_walk(const struct unwind_map *map, const struct unwind_regs *from,
     stack_begin(&w, stack.limit);
     *end_out = UNWIND_TRUNCATED;
     while (n < max) {
-        const struct unwind_rule *rule = find_rule(map, lookup);
+        const struct unwind_rule *rule = find_rule(&w, lookup);
         enum rule_kind kind = rule_kind(rule);
 
         pcs[n++] = lookup;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+#include "elf/cfi.h"
 #include "elf/unwind_table.h"
 
 /*
@@ -26,7 +27,8 @@
 struct unwind_range {
     uint64_t start, limit; /* run-time addresses */
     uint64_t bias;
-    struct unwind_table table; /* its memory is NULL without unwind data */
+    struct unwind_table table; /* empty while it is being built: then … */
+    struct cfi cfi;            /* … the records themselves are read */
 };
 
 struct unwind_map {

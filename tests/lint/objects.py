@@ -20,7 +20,9 @@ COMPILER = ['__stack_chk_fail', '_GLOBAL_OFFSET_TABLE_', '__stack_chk_guard']
 
 # object of src/runtime: what it may call.
 SIGNAL_CONTEXT = {
-    'unwind': [],
+    'unwind': ['cfi_find'],
+    'cfi': ['cfi_cie_init', 'cfi_run', 'elf_view_rest', 'memcpy', 'memset'],
+    'cfi_program': ['memcpy', 'memset'],
     # sigaction: its address is taken, for the preload library to replace.
     'sigprof': ['stack_table_add', 'unwind_regs_from', 'unwind_walk',
                 'sigaction'],

@@ -138,18 +138,42 @@ TEST(modules_have_a_map)
     printf("# %zu modules, %zu bytes\n", modules.n, modules_bytes(&modules));
 }
 
-TEST(stacks_in_handlers_equal_libunwinds)
+static void compare_at_work(int walks)
 {
     static double v[512];
     double sum = 0;
 
     reset();
     tick(1);
-    for (int i = 0; i < 20000 && n_walks < 1500; i++)
+    for (int i = 0; i < 20000 && n_walks < walks; i++)
         sum += work(i % 40, v, 512);
     tick(0);
     EXPECT(sum > 0);
     EXPECT(exact_enough());
+}
+
+TEST(stacks_equal_libunwinds_before_there_are_tables)
+{
+    EXPECT(modules_has_unbuilt(&modules));
+    compare_at_work(500);
+}
+
+TEST(every_module_gets_a_table)
+{
+    modules_build_all(&modules);
+    EXPECT(!modules_has_unbuilt(&modules));
+    for (size_t i = 0; i < modules.n; i++) {
+        EXPECT(modules.v[i].table.n_rows > 0);
+        EXPECT(modules.v[i].frames.p == NULL);
+    }
+    for (size_t i = 0; i < modules.map->n; i++)
+        EXPECT(modules.map->ranges[i].table.n_rows > 0);
+    EXPECT(modules.retired.n == 0);
+}
+
+TEST(stacks_in_handlers_equal_libunwinds)
+{
+    compare_at_work(1500);
 }
 
 static volatile sig_atomic_t in_handler;
