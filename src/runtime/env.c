@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "runtime/cpu.h"
+#include "runtime/heap.h"
 #include "runtime/serve.h"
 #include "runtime/sigprof.h"
 #include "runtime/state.h"
@@ -147,6 +148,14 @@ static void watch_signal(const char *text)
     env.toggles = true;
 }
 
+static void start_heap(void)
+{
+    struct error err;
+
+    if (!heap_start(&err))
+        say("no heap profile", err.text);
+}
+
 /* An endpoint that was asked for and cannot be had is worth a line. */
 static void serve(const char *address)
 {
@@ -232,6 +241,8 @@ void env_start(void)
         watch_signal(toggle);
     else if (file)
         start_profile();
+    if ((address && *address) || getenv("PPROF_MEM_RATE"))
+        start_heap();
     if (address && *address)
         serve(address);
     if (!env.children)

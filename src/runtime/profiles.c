@@ -4,6 +4,8 @@
 
 #include "base/clock.h"
 #include "base/pages.h"
+#include "runtime/heap.h"
+#include "runtime/heap_profile.h"
 #include "runtime/names.h"
 #include "runtime/state.h"
 
@@ -11,7 +13,8 @@
 #define SNAPSHOT_SLOTS (1u << 15)
 #define SNAPSHOT_BYTES (34u << 20)
 
-static bool begin(struct snapshot *s, const char *name, struct error *err)
+bool snapshot_begin(struct snapshot *s, const char *name, uint32_t slots,
+                    size_t bytes, struct error *err)
 {
     *s = (struct snapshot){.spec = {.name = name,
                                     .types = {{name, "count"}},
@@ -20,8 +23,13 @@ static bool begin(struct snapshot *s, const char *name, struct error *err)
                                     .period = 1,
                                     .time_ns = clock_realtime_ns(),
                                     .comments = BUF_INIT(4096)}};
-    return stack_table_init(&s->table, SNAPSHOT_SLOTS, SNAPSHOT_BYTES) ||
+    return stack_table_init(&s->table, slots, bytes) ||
            error_set(err, "out of memory");
+}
+
+static bool begin(struct snapshot *s, const char *name, struct error *err)
+{
+    return snapshot_begin(s, name, SNAPSHOT_SLOTS, SNAPSHOT_BYTES, err);
 }
 
 static bool take_threads_as(struct snapshot *s, const char *name, bool details,
@@ -67,6 +75,13 @@ static const char *creation_off(void)
 }
 
 static const struct profile_kind kinds[] = {
+    {.name = "allocs",
+     .description = "Sampled memory allocations since the start",
+     .take = heap_take_allocs,
+     .count = heap_count_sites,
+     .can_delta = true,
+     .write_text = heap_write_text,
+     .switched_off = heap_switched_off},
     {.name = "goroutine",
      .description = "Stacks of all current threads (the name that tools made "
                     "for Go ask for)",
@@ -74,6 +89,14 @@ static const struct profile_kind kinds[] = {
      .count = count_threads,
      .can_delta = true,
      .has_dump = true},
+    {.name = "heap",
+     .description = "Sampled memory that is allocated and not freed; gc=1 is "
+                    "accepted and changes nothing",
+     .take = heap_take,
+     .count = heap_count_sites,
+     .can_delta = true,
+     .write_text = heap_write_text,
+     .switched_off = heap_switched_off},
     {.name = "threadcreate",
      .description = "Stacks that led to the creation of threads",
      .take = take_created,

@@ -43,6 +43,11 @@ struct profile_kind {
     const char *(*switched_off)(void);
 };
 
+/* A snapshot of counts with an empty table of so many slots (a power of two)
+ * and bytes; _take functions start with it.  False: out of memory. */
+bool snapshot_begin(struct snapshot *s, const char *name, uint32_t slots,
+                    size_t bytes, struct error *err);
+
 /* All of them, sorted by name; ends with a NULL name. */
 const struct profile_kind *profiles_all(void);
 const struct profile_kind *profiles_find(struct str name); /* NULL: none */

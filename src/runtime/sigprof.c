@@ -307,6 +307,31 @@ size_t sigprof_stack_here(uint64_t *pcs, size_t skip)
     return n - skip;
 }
 
+size_t sigprof_stack_from(const void *return_address, uint64_t *pcs, size_t max,
+                          enum unwind_end *end)
+{
+    uint64_t first = (uint64_t)(uintptr_t)return_address - 1;
+    unsigned e = grace_enter(sampler.grace);
+    const struct unwind_map *map = atomic_load(sampler.map);
+    struct unwind_regs regs;
+    size_t n = 0, skip = 0;
+
+    *end = UNWIND_NO_DATA;
+    unwind_regs_here(&regs);
+    if (map)
+        n = unwind_walk(map, &regs, known_stack(regs.sp), pcs, max, end);
+    grace_leave(sampler.grace, e);
+    while (skip < n && pcs[skip] != first)
+        skip++;
+    if (skip == n) { /* the walk did not get there */
+        pcs[0] = first;
+        return 1;
+    }
+    for (size_t i = skip; i < n; i++)
+        pcs[i - skip] = pcs[i];
+    return n - skip;
+}
+
 static bool counts_ends(void)
 {
     return atomic_load_explicit(&sampler.running, memory_order_relaxed) &&

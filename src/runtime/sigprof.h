@@ -139,4 +139,10 @@ void sigprof_thread_end(void *(*run)(void *));
  */
 size_t sigprof_stack_here(uint64_t *pcs, size_t skip);
 
+/* The same from the frame that `return_address` leads back to, for hooks that
+ * are called often: at most max frames are walked, ours among them, and *end
+ * says how it ended.  Async-signal-safe. */
+size_t sigprof_stack_from(const void *return_address, uint64_t *pcs, size_t max,
+                          enum unwind_end *end);
+
 #endif

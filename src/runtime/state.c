@@ -12,6 +12,7 @@
 #include "elf/maps.h"
 #include "runtime/api.h"
 #include "runtime/cpu.h"
+#include "runtime/heap.h"
 #include "runtime/rawcall.h"
 #include "runtime/serve.h"
 #include "runtime/sigprof.h"
@@ -215,11 +216,13 @@ static void own_replace(int from, int to)
 void runtime_own_thread_enter(void)
 {
     own_replace(0, raw_gettid());
+    heap_thread.busy |= HEAP_BUSY_OWN;
 }
 
 void runtime_own_thread_leave(void)
 {
     own_replace(raw_gettid(), 0);
+    heap_thread.busy &= ~(uint32_t)HEAP_BUSY_OWN;
 }
 
 bool runtime_is_own_thread(int tid)

@@ -3,12 +3,13 @@
  * scripts and pprof's own legacy reader know it; file and line are not known
  * here, the module stands in their place.
  */
+#include "runtime/text.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/pages.h"
-#include "runtime/names.h"
 #include "runtime/state.h"
 #include "runtime/threads.h"
 #include "runtime/writer.h"
@@ -49,10 +50,10 @@ static int by_count(const void *a, const void *b)
     return ((*x)->n > (*y)->n) - ((*x)->n < (*y)->n);
 }
 
-static void add_entry(struct buf *out, struct names *names,
-                      const struct stack_record *r)
+void text_add_stack(struct buf *out, struct names *names,
+                    const struct stack_record *r)
 {
-    buf_addf(out, "%lld @", (long long)atomic_load(&r->values[0]));
+    buf_add(out, STR(" @"));
     /* Return addresses: readers subtract one. */
     for (uint32_t i = 0; i < r->n; i++)
         buf_addf(
@@ -92,8 +93,10 @@ bool profile_write_text(const struct profile_spec *spec,
     runtime_lock();
     names_init(&names, &runtime.modules);
     buf_addf(out, "%s profile: total %lld\n", spec->name, (long long)total);
-    for (size_t i = 0; i < v.n; i++)
-        add_entry(out, &names, all[i]);
+    for (size_t i = 0; i < v.n; i++) {
+        buf_addf(out, "%lld", (long long)atomic_load(&all[i]->values[0]));
+        text_add_stack(out, &names, all[i]);
+    }
     names_release(&names);
     runtime_unlock();
     pages_vec_release(&v);

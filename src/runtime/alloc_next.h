@@ -1,0 +1,43 @@
+#ifndef RUNTIME_ALLOC_NEXT_H
+#define RUNTIME_ALLOC_NEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * The allocator below the hooks: libc's, or another one that the program
+ * brings (jemalloc, tcmalloc, mimalloc …).
+ *
+ * Before it is known, every entry is a stand-in that finds it out first.
+ * Whoever looks for it may need memory (dlsym allocates in some versions of
+ * libc): that comes from a small arena of pages here.  Such a block is
+ * aligned to HEAP_ALIGN, so that free() looks twice at it, finds it here and
+ * leaves it alone.
+ */
+struct alloc_next {
+    void *(*malloc)(size_t);
+    void (*free)(void *);
+    void *(*calloc)(size_t, size_t);
+    void *(*realloc)(void *, size_t);
+    void *(*memalign)(size_t, size_t);
+    int (*posix_memalign)(void **, size_t, size_t);
+    void *(*aligned_alloc)(size_t, size_t);
+    void *(*valloc)(size_t);
+    void *(*pvalloc)(size_t);
+    size_t (*usable_size)(void *);
+    /* memalign and usable_size belong to the same allocator as malloc. */
+    bool can_align;
+};
+
+extern struct alloc_next alloc_next __attribute__((visibility("hidden")));
+
+/* Finds the allocator; a second call changes nothing. */
+void alloc_next_find(void);
+
+/* Is it a block of the arena?  Then its bytes, else 0. */
+size_t alloc_early_size(const void *p);
+
+/* The next definition of a name after this library's; NULL: none. */
+void *alloc_next_symbol(const char *name);
+
+#endif

@@ -1,0 +1,264 @@
+/*
+ * SIGNAL CONTEXT for all that hooks call; see the contract in unwind.c.
+ */
+#include "runtime/heap.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/str.h"
+#include "runtime/heap_math.h"
+#include "runtime/rawcall.h"
+#include "runtime/sigprof.h"
+#include "runtime/state.h"
+
+/* 16 MiB each: 77,000 stacks of 20 frames, 260,000 pairs of stack and size.
+ * Touched as they fill. */
+#define TABLE_BYTES (16u << 20)
+#define STACK_SLOTS (1u << 16)
+#define SITE_SLOTS  (1u << 17)
+
+/* Frames of ours between the walker and the hook. */
+#define OWN_FRAMES 8
+
+struct heap heap;
+__thread struct heap_thread heap_thread
+    __attribute__((tls_model("initial-exec")));
+
+static void add(_Atomic uint64_t *counter)
+{
+    atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+/* Where the thread's block of thread-locals is and a counter: two threads
+ * never start alike. */
+static void seed(struct heap_thread *t)
+{
+    static _Atomic uint64_t threads;
+    uint64_t x = (uint64_t)(uintptr_t)t ^ (uint64_t)heap.start_ns;
+
+    x += (atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) + 1) *
+         0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    t->seed = (x ^ x >> 31) | 1;
+}
+
+static void draw(struct heap_thread *t, uint32_t rate)
+{
+    if (t->seed == 0)
+        seed(t);
+    t->rate = rate;
+    t->left = heap_distance(
+        atomic_load_explicit(&heap.rates[rate], memory_order_relaxed),
+        &t->seed);
+}
+
+uint32_t heap_due(size_t size)
+{
+    struct heap_thread *t = &heap_thread;
+    uint32_t now = atomic_load_explicit(&heap.rate, memory_order_relaxed);
+    uint32_t drawn = t->rate;
+
+    if (now == 0 || (t->busy & (HEAP_BUSY_OWN | HEAP_BUSY_RESOLVE))) {
+        t->rate = 0;
+        t->left = HEAP_RECHECK_BYTES;
+        return 0;
+    }
+    if (drawn == 0) {
+        draw(t, now);
+        t->left -= (int64_t)size;
+        if (t->left > 0)
+            return 0;
+        drawn = now;
+    }
+    draw(t, now);
+    if (t->busy) {
+        add(&heap.nested);
+        return 0;
+    }
+    return drawn;
+}
+
+static uint32_t now_for_born(void)
+{
+    struct timespec t = {0};
+
+    raw_call4(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE, (long)&t, 0, 0);
+    return (
+        uint32_t)(((int64_t)t.tv_sec * 1000000000 + t.tv_nsec - heap.start_ns) /
+                  HEAP_BORN_NS);
+}
+
+static void filter_add(uint64_t address, uint32_t by)
+{
+    if (address % HEAP_ALIGN == 0)
+        return;
+    atomic_fetch_add(&heap.unaligned, by);
+    atomic_fetch_add(
+        &heap.filter[address >> HEAP_FILTER_SHIFT & (HEAP_FILTER_SLOTS - 1)],
+        by);
+}
+
+static struct stack_record *site_at(uint32_t offset)
+{
+    return (struct stack_record *)(heap.sites.arena + offset);
+}
+
+/* The entry of this stack, size and rate; NULL: no room. */
+static struct stack_record *find_site(uint64_t tag, const void *return_address)
+{
+    uint64_t pcs[HEAP_MAX_FRAMES + OWN_FRAMES + 1], offset;
+    struct stack_record *stack;
+    enum unwind_end end;
+    size_t n = sigprof_stack_from(return_address, pcs,
+                                  HEAP_MAX_FRAMES + OWN_FRAMES, &end);
+
+    if (n > HEAP_MAX_FRAMES) {
+        n = HEAP_MAX_FRAMES;
+        end = UNWIND_TRUNCATED;
+    }
+    if (end == UNWIND_TRUNCATED)
+        pcs[n++] = FRAME_TRUNCATED;
+    add(&heap.ends[end]);
+    if (end == UNWIND_NO_DATA)
+        atomic_store_explicit(&heap.stale, 1, memory_order_relaxed);
+    stack = stack_table_add(&heap.stacks, pcs, n, 0);
+    if (!stack)
+        return NULL;
+    offset = (uint64_t)((uint64_t *)stack - heap.stacks.arena);
+    return stack_table_add(&heap.sites, &offset, 1, tag);
+}
+
+static void enter(const void *p, size_t size, uint32_t rate,
+                  const void *return_address)
+{
+    struct stack_record *site = find_site(heap_tag(size, rate), return_address);
+    struct live_block block = {(uint64_t)(uintptr_t)p, 0, now_for_born()}, old;
+
+    add(&heap.samples);
+    if (!site) {
+        add(&heap.lost);
+        return;
+    }
+    /* An old block at the same place was freed behind our back. */
+    heap_leave(p, &old);
+    block.site = (uint32_t)((uint64_t *)site - heap.sites.arena);
+    stack_record_count(site, SITE_ALLOCS, 1);
+    if (!heap_live_add(&heap.live, &block)) {
+        stack_record_count(site, SITE_FREES, 1);
+        add(&heap.lost);
+        return;
+    }
+    filter_add(block.address, 1);
+}
+
+void heap_enter(const void *p, size_t size, uint32_t rate,
+                const void *return_address)
+{
+    int saved = errno;
+
+    heap_thread.busy |= HEAP_BUSY_SAMPLE;
+    enter(p, size, rate, return_address);
+    heap_thread.busy &= ~(uint32_t)HEAP_BUSY_SAMPLE;
+    errno = saved;
+}
+
+bool heap_leave(const void *p, struct live_block *out)
+{
+    if (!heap_live_remove(&heap.live, (uint64_t)(uintptr_t)p, out))
+        return false;
+    filter_add(out->address, UINT32_MAX); /* one less */
+    stack_record_count(site_at(out->site), SITE_FREES, 1);
+    return true;
+}
+
+void heap_reenter(const struct live_block *block)
+{
+    if (!heap_live_add(&heap.live, block))
+        return;
+    filter_add(block->address, 1);
+    stack_record_count(site_at(block->site), SITE_FREES, -1);
+}
+
+/* --- switching it on and off -------------------------------------------- */
+
+/* The number of a rate, a new one if need be; 0: there are too many. */
+static uint32_t rate_number(uint64_t rate)
+{
+    for (uint32_t i = 1; i < HEAP_MAX_RATES; i++) {
+        uint64_t none = 0;
+
+        if (atomic_load(&heap.rates[i]) == rate ||
+            atomic_compare_exchange_strong(&heap.rates[i], &none, rate) ||
+            none == rate)
+            return i;
+    }
+    return 0;
+}
+
+static bool make_tables(struct error *err)
+{
+    if (heap.sites.arena)
+        return true;
+    heap.start_ns = clock_monotonic_ns();
+    if (!stack_table_init(&heap.stacks, STACK_SLOTS, TABLE_BYTES))
+        return error_set(err, "out of memory");
+    if (!stack_table_init(&heap.sites, SITE_SLOTS, TABLE_BYTES)) {
+        stack_table_release(&heap.stacks);
+        return error_set(err, "out of memory");
+    }
+    return true;
+}
+
+bool heap_set_rate(uint64_t rate, struct error *err)
+{
+    uint32_t number = 0;
+
+    if (!atomic_load(&heap.has_hooks))
+        return error_set(err, "heap profiles need the hooks: preload "
+                              "libpprof-preload.so or link libpprof-hooks");
+    if (!runtime_ready(err))
+        return false;
+    runtime_lock();
+    if (!make_tables(err)) {
+        runtime_unlock();
+        return false;
+    }
+    if (rate > 0)
+        number = rate_number(rate);
+    if (rate == 0 || number)
+        atomic_store(&heap.rate, number);
+    runtime_unlock();
+    heap_thread.left = 0;
+    heap_thread.rate = 0;
+    return rate == 0 || number || error_set(err, "too many different rates");
+}
+
+bool heap_start(struct error *err)
+{
+    const char *text = getenv("PPROF_MEM_RATE");
+    uint64_t rate = HEAP_RATE_DEFAULT;
+
+    if (text && !str_to_u64(str_from(text), 10, &rate))
+        rate = HEAP_RATE_DEFAULT;
+    return heap_set_rate(rate, err);
+}
+
+uint64_t heap_rate(void)
+{
+    return atomic_load(&heap.rates[atomic_load(&heap.rate)]);
+}
+
+const char *heap_switched_off(void)
+{
+    if (!atomic_load(&heap.has_hooks))
+        return "needs the hooks: preload libpprof-preload.so or link "
+               "libpprof-hooks";
+    if (heap_rate() == 0)
+        return "set PPROF_MEM_RATE to a number of bytes, 524288 for example, "
+               "or call pprof_set_mem_profile_rate()";
+    return NULL;
+}
