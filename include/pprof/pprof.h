@@ -63,12 +63,36 @@ pprof_start_cpu_profile_opts(int fd, const struct pprof_cpu_options *options);
 /* Ends it and writes it.  -EINVAL: none was started here. */
 PPROF_API int pprof_stop_cpu_profile(void);
 
+/* ---- waiting ----------------------------------------------------------- */
+
+/*
+ * What threads wait for: mutexes, read-write locks, condition variables,
+ * semaphores, barriers, joins.  Profile "block" has the stacks that waited,
+ * "mutex" the stacks that released a lock for which others were waiting.
+ * Both need the hooks: libpprof-preload.so, or the program linked with
+ * libpprof-hooks.  An endpoint that is served switches both on at rates that
+ * cost next to nothing (1,000,000 and 10), unless a rate was set before.
+ *
+ * Block: every wait of `ns` nanoseconds or more is recorded, and of shorter
+ * ones as many as their length is a part of it, so that the sum is right; 1
+ * records all, 0 (or less) none.
+ *
+ * Mutex: one release in n is recorded and counts n-fold; 1 records all, 0
+ * none, less than 0 only asks.  Returns the n that was before, or a negative
+ * errno value.
+ *
+ * -ENOTSUP: the hooks are not there.  -ENOMEM: out of memory.
+ */
+PPROF_API int pprof_set_block_profile_rate(long long ns);
+PPROF_API int pprof_set_mutex_profile_fraction(int n);
+
 /* ---- other profiles ---------------------------------------------------- */
 
 /*
  * Writes a profile to fd: "threads" (the same as "goroutine"),
- * "threadcreate".  debug 0 is the gzip'd format for tools, 1 text, 2 a dump
- * in detail where there is one.  -ENOENT: no profile of that name.
+ * "threadcreate", "block", "mutex".  debug 0 is the gzip'd format for tools, 1
+ * text, 2 a dump in detail where there is one.  -ENOENT: no profile of that
+ * name.
  */
 PPROF_API int pprof_write_profile(const char *name, int fd, int debug);
 

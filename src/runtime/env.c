@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "runtime/cpu.h"
 #include "runtime/heap.h"
+#include "runtime/locks.h"
 #include "runtime/serve.h"
 #include "runtime/sigprof.h"
 #include "runtime/state.h"
@@ -232,6 +233,7 @@ void env_start(void)
     const char *address = getenv("PPROF_ADDR");
 
     cpu_read_environment();
+    locks_read_environment();
     env.pid = getpid();
     env.children = children && strcmp(children, "1") == 0;
     env.debug = getenv("PPROF_DEBUG") != NULL;

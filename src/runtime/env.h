@@ -12,6 +12,11 @@
  *   PPROF_ADDR=ADDRESS           serve /debug/pprof/ there
  *   PPROF_INSECURE=1             … also where other machines can reach it
  *   PPROF_CPU_RATE=HZ            samples a CPU second, 1 to 4000
+ *   PPROF_BLOCK_RATE=NS          waits of NS nanoseconds and more are in the
+ *                                block profile, of shorter ones as many as
+ *                                fit; 1: all, 0: none
+ *   PPROF_MUTEX_FRACTION=N       one contended unlock in N is in the mutex
+ *                                profile; 1: all, 0: none
  *   PPROF_CHILDREN=1             programs that this one starts are profiled
  *                                too (FILE gets their process id at its
  *                                end); else they do not see any of this

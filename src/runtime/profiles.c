@@ -6,6 +6,7 @@
 #include "base/pages.h"
 #include "runtime/heap.h"
 #include "runtime/heap_profile.h"
+#include "runtime/lock_profile.h"
 #include "runtime/names.h"
 #include "runtime/state.h"
 
@@ -82,6 +83,13 @@ static const struct profile_kind kinds[] = {
      .can_delta = true,
      .write_text = heap_write_text,
      .switched_off = heap_switched_off},
+    {.name = "block",
+     .description = "Stacks that waited for locks and other threads",
+     .take = lock_take_block,
+     .count = lock_count_block,
+     .can_delta = true,
+     .write_text = lock_write_text,
+     .switched_off = lock_block_off},
     {.name = "goroutine",
      .description = "Stacks of all current threads (the name that tools made "
                     "for Go ask for)",
@@ -97,6 +105,13 @@ static const struct profile_kind kinds[] = {
      .can_delta = true,
      .write_text = heap_write_text,
      .switched_off = heap_switched_off},
+    {.name = "mutex",
+     .description = "Stacks that released a lock for which others waited",
+     .take = lock_take_mutex,
+     .count = lock_count_mutex,
+     .can_delta = true,
+     .write_text = lock_write_text,
+     .switched_off = lock_mutex_off},
     {.name = "threadcreate",
      .description = "Stacks that led to the creation of threads",
      .take = take_created,

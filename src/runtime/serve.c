@@ -8,6 +8,7 @@
 
 #include "http/server.h"
 #include "runtime/endpoint.h"
+#include "runtime/locks.h"
 #include "runtime/state.h"
 
 static struct {
@@ -76,6 +77,7 @@ static bool start(const char *address, struct error *err)
         return false;
     snprintf(serving.address, sizeof(serving.address), "%s", address);
     announce(http_server_address(serving.server));
+    locks_serve();
     return true;
 }
 

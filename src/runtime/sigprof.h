@@ -28,6 +28,8 @@ struct thread_state {
     uint64_t stack_limit; /* of a thread whose start we saw, else 0 */
     uint64_t stack_start; /* its lowest address */
     const void *labels;   /* of the program's, see labels */
+    uint64_t random;      /* of locks.c */
+    bool is_own;          /* a thread of ours, not the program's */
 };
 
 extern __thread struct thread_state pprof_thread

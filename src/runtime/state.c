@@ -13,6 +13,7 @@
 #include "runtime/api.h"
 #include "runtime/cpu.h"
 #include "runtime/heap.h"
+#include "runtime/locks.h"
 #include "runtime/rawcall.h"
 #include "runtime/serve.h"
 #include "runtime/sigprof.h"
@@ -81,6 +82,7 @@ static void after_fork_in_child(void)
 
     cpu_after_fork();
     threads_after_fork();
+    locks_after_fork();
     api_after_fork();
     serve_after_fork();
     pprof_thread.tid = 0;
@@ -217,12 +219,14 @@ void runtime_own_thread_enter(void)
 {
     own_replace(0, raw_gettid());
     heap_thread.busy |= HEAP_BUSY_OWN;
+    pprof_thread.is_own = true;
 }
 
 void runtime_own_thread_leave(void)
 {
     own_replace(raw_gettid(), 0);
     heap_thread.busy &= ~(uint32_t)HEAP_BUSY_OWN;
+    pprof_thread.is_own = false;
 }
 
 bool runtime_is_own_thread(int tid)

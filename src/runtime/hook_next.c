@@ -1,0 +1,30 @@
+#include "runtime/hook_next.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+
+static int missing(void)
+{
+    errno = ENOSYS;
+    return ENOSYS;
+}
+
+void *hook_find(hook_slot *slot, const char *name)
+{
+    void *fn = NULL;
+
+    /* Condition variables have changed their layout once.  Where the first
+     * version is older than that, dlsym alone gave it in many a libc. */
+#if defined(__x86_64__)
+    if (strcmp(name, "pthread_cond_wait") == 0 ||
+        strcmp(name, "pthread_cond_timedwait") == 0)
+        fn = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+#endif
+    if (!fn)
+        fn = dlsym(RTLD_NEXT, name);
+    if (!fn)
+        fn = (void *)missing;
+    atomic_store_explicit(slot, fn, memory_order_relaxed);
+    return fn;
+}

@@ -1,0 +1,505 @@
+/*
+ * Wrappers of what can be held: mutexes, read-write locks, spinlocks, and the
+ * C11 names of mutexes.
+ *
+ * A lock that is free costs what it costs without us.  For the plain mutex
+ * that means doing in a few instructions what libc does: its layout is part
+ * of every program that has one initialised at compile time, so it cannot
+ * change, and test_layout() looks all the same.  Other kinds are tried first
+ * and waited for, with a look at the clock, only when that fails.
+ *
+ * All of it is right at any time: before our constructor ran, in a forked
+ * child, in a thread of ours, in a signal handler as far as libc's own is.
+ */
+#include "runtime/lock_hooks.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/single_threaded.h>
+#include <threads.h>
+
+#include "pprof/pprof.h"
+#include "runtime/hook_next.h"
+#include "runtime/locks.h"
+#include "runtime/rawcall.h"
+
+typedef int mutex_fn(pthread_mutex_t *);
+typedef int rwlock_fn(pthread_rwlock_t *);
+typedef int spin_fn(pthread_spinlock_t *);
+
+/* Until they are found: the first call finds them. */
+static mutex_fn first_lock, first_trylock, first_unlock;
+static mutex_fn *next_lock = first_lock;
+static mutex_fn *next_trylock = first_trylock;
+static mutex_fn *next_unlock = first_unlock;
+
+static void find_mutex(void)
+{
+    static hook_slot lock, trylock, unlock;
+
+    next_lock = hook_next(&lock, "pthread_mutex_lock");
+    next_trylock = hook_next(&trylock, "pthread_mutex_trylock");
+    next_unlock = hook_next(&unlock, "pthread_mutex_unlock");
+}
+
+static int first_lock(pthread_mutex_t *m)
+{
+    find_mutex();
+    return next_lock(m);
+}
+
+static int first_trylock(pthread_mutex_t *m)
+{
+    find_mutex();
+    return next_trylock(m);
+}
+
+static int first_unlock(pthread_mutex_t *m)
+{
+    find_mutex();
+    return next_unlock(m);
+}
+
+static bool layout_is_known;
+static bool readers_are_known;
+
+/* This thread's id for a mutex's owner field; 0: not known yet, or the
+ * layout is not. */
+static __thread int owner_id __attribute__((tls_model("initial-exec")));
+
+static void learn_owner_id(void)
+{
+    if (layout_is_known && owner_id == 0)
+        owner_id = raw_gettid();
+}
+
+static inline bool take_plain(pthread_mutex_t *m)
+{
+    int id = owner_id, unlocked = 0;
+
+    if (m->__data.__kind != 0 || id == 0)
+        return false;
+    if (__libc_single_threaded) {
+        if (m->__data.__lock != 0)
+            return false;
+        m->__data.__lock = 1;
+    } else if (!__atomic_compare_exchange_n(&m->__data.__lock, &unlocked, 1,
+                                            false, __ATOMIC_ACQUIRE,
+                                            __ATOMIC_RELAXED)) {
+        return false;
+    }
+    m->__data.__owner = id;
+    m->__data.__nusers++;
+    return true;
+}
+
+/* Only when nobody waits: the word is 2 when somebody may. */
+static inline bool give_plain(pthread_mutex_t *m)
+{
+    int locked = 1, id = owner_id, owner;
+
+    if (m->__data.__kind != 0 || id == 0 ||
+        __atomic_load_n(&m->__data.__lock, __ATOMIC_RELAXED) != 1)
+        return false;
+    owner = m->__data.__owner;
+    m->__data.__owner = 0;
+    m->__data.__nusers--;
+    if (__libc_single_threaded) {
+        m->__data.__lock = 0;
+        return true;
+    }
+    if (__atomic_compare_exchange_n(&m->__data.__lock, &locked, 0, false,
+                                    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+        return true;
+    /* Somebody came to wait just now; it is still ours. */
+    m->__data.__owner = owner;
+    m->__data.__nusers++;
+    return false;
+}
+
+static inline bool has_waiters(void)
+{
+    return atomic_load_explicit(&lock_watch.lines.waiters,
+                                memory_order_relaxed) != 0;
+}
+
+/* --- mutexes ------------------------------------------------------------ */
+
+static __attribute__((noinline)) int lock_slow(pthread_mutex_t *m,
+                                               struct lock_site site)
+{
+    struct lock_wait w;
+    int rc;
+
+    learn_owner_id();
+    if (!lock_hooks_on())
+        return next_lock(m);
+    rc = next_trylock(m);
+    if (rc != EBUSY)
+        return rc;
+    if (!locks_wait_begin(&w, m, site))
+        return next_lock(m);
+    rc = next_lock(m);
+    locks_wait_end(&w, lock_hooks_waited(rc));
+    return rc;
+}
+
+static __attribute__((noinline)) int unlock_slow(pthread_mutex_t *m,
+                                                 struct lock_site site)
+{
+    int64_t owed;
+    int rc;
+
+    learn_owner_id();
+    owed = has_waiters() ? locks_release_begin(m) : 0;
+    rc = next_unlock(m);
+    if (owed && rc == 0)
+        locks_release_end(owed, site);
+    return rc;
+}
+
+PPROF_API int pthread_mutex_lock(pthread_mutex_t *m)
+{
+    if (take_plain(m))
+        return 0;
+    return lock_slow(m, LOCK_SITE(pthread_mutex_lock));
+}
+
+PPROF_API int pthread_mutex_unlock(pthread_mutex_t *m)
+{
+    if (give_plain(m))
+        return 0;
+    return unlock_slow(m, LOCK_SITE(pthread_mutex_unlock));
+}
+
+void lock_hooks_before_wait(pthread_mutex_t *m, struct lock_site site)
+{
+    int64_t owed = has_waiters() ? locks_release_begin(m) : 0;
+
+    if (owed)
+        locks_release_end(owed, site);
+}
+
+PPROF_API int pthread_mutex_timedlock(pthread_mutex_t *m, timeout until)
+{
+    static hook_slot next;
+    int (*real)(pthread_mutex_t *, timeout) =
+        hook_next(&next, "pthread_mutex_timedlock");
+    struct lock_wait w;
+    int rc;
+
+    if (take_plain(m))
+        return 0;
+    if (!lock_hooks_on())
+        return real(m, until);
+    rc = next_trylock(m);
+    if (rc != EBUSY ||
+        !locks_wait_begin(&w, m, LOCK_SITE(pthread_mutex_timedlock)))
+        return rc != EBUSY ? rc : real(m, until);
+    rc = real(m, until);
+    locks_wait_end(&w, lock_hooks_waited(rc));
+    return rc;
+}
+
+PPROF_API int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
+                                      timeout until)
+{
+    static hook_slot next;
+    int (*real)(pthread_mutex_t *, clockid_t, timeout) =
+        hook_next(&next, "pthread_mutex_clocklock");
+    struct lock_wait w;
+    int rc;
+
+    /* A clock that it does not know is refused even if the lock is free. */
+    if (!lock_hooks_on() ||
+        (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC))
+        return real(m, clock, until);
+    rc = next_trylock(m);
+    if (rc != EBUSY ||
+        !locks_wait_begin(&w, m, LOCK_SITE(pthread_mutex_clocklock)))
+        return rc != EBUSY ? rc : real(m, clock, until);
+    rc = real(m, clock, until);
+    locks_wait_end(&w, lock_hooks_waited(rc));
+    return rc;
+}
+
+/* --- C11: libc's call the mutex functions behind our back ---------------- */
+
+_Static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t), "mtx_t is a mutex");
+
+int lock_hooks_c11(int rc)
+{
+    switch (rc) {
+    case 0:
+        return thrd_success;
+    case ENOMEM:
+        return thrd_nomem;
+    case ETIMEDOUT:
+        return thrd_timedout;
+    case EBUSY:
+        return thrd_busy;
+    default:
+        return thrd_error;
+    }
+}
+
+PPROF_API int mtx_lock(mtx_t *mutex)
+{
+    pthread_mutex_t *m = (pthread_mutex_t *)mutex;
+
+    if (take_plain(m))
+        return thrd_success;
+    return lock_hooks_c11(lock_slow(m, LOCK_SITE(mtx_lock)));
+}
+
+PPROF_API int mtx_unlock(mtx_t *mutex)
+{
+    pthread_mutex_t *m = (pthread_mutex_t *)mutex;
+
+    if (give_plain(m))
+        return thrd_success;
+    return lock_hooks_c11(unlock_slow(m, LOCK_SITE(mtx_unlock)));
+}
+
+PPROF_API int mtx_timedlock(mtx_t *mutex, timeout until)
+{
+    static hook_slot next;
+    int (*real)(mtx_t *, timeout) = hook_next(&next, "mtx_timedlock");
+    pthread_mutex_t *m = (pthread_mutex_t *)mutex;
+    struct lock_wait w;
+    int rc;
+
+    if (!lock_hooks_on())
+        return real(mutex, until);
+    rc = next_trylock(m);
+    if (rc != EBUSY)
+        return lock_hooks_c11(rc);
+    if (!locks_wait_begin(&w, m, LOCK_SITE(mtx_timedlock)))
+        return real(mutex, until);
+    rc = real(mutex, until);
+    locks_wait_end(&w, rc == thrd_success || rc == thrd_timedout);
+    return rc;
+}
+
+/* --- read-write locks ---------------------------------------------------- */
+
+static hook_slot next_tryrdlock, next_trywrlock;
+
+static __attribute__((noinline)) int
+wait_rwlock(pthread_rwlock_t *l, rwlock_fn *real, struct lock_site site)
+{
+    struct lock_wait w;
+    int rc;
+
+    if (!locks_wait_begin(&w, l, site))
+        return real(l);
+    rc = real(l);
+    locks_wait_end(&w, lock_hooks_waited(rc));
+    return rc;
+}
+
+PPROF_API int pthread_rwlock_rdlock(pthread_rwlock_t *l)
+{
+    static hook_slot next;
+    rwlock_fn *real = hook_next(&next, "pthread_rwlock_rdlock"), *attempt;
+    int rc;
+
+    if (!lock_hooks_on())
+        return real(l);
+    attempt = hook_next(&next_tryrdlock, "pthread_rwlock_tryrdlock");
+    rc = attempt(l);
+    if (rc != EBUSY)
+        return rc;
+    return wait_rwlock(l, real, LOCK_SITE(pthread_rwlock_rdlock));
+}
+
+PPROF_API int pthread_rwlock_wrlock(pthread_rwlock_t *l)
+{
+    static hook_slot next;
+    rwlock_fn *real = hook_next(&next, "pthread_rwlock_wrlock"), *attempt;
+    int rc;
+
+    if (!lock_hooks_on())
+        return real(l);
+    attempt = hook_next(&next_trywrlock, "pthread_rwlock_trywrlock");
+    rc = attempt(l);
+    if (rc != EBUSY)
+        return rc;
+    return wait_rwlock(l, real, LOCK_SITE(pthread_rwlock_wrlock));
+}
+
+typedef int timed_rwlock_fn(pthread_rwlock_t *, timeout);
+typedef int clock_rwlock_fn(pthread_rwlock_t *, clockid_t, timeout);
+
+static int timed_rwlock(pthread_rwlock_t *l, timed_rwlock_fn *real,
+                        rwlock_fn *attempt, timeout until,
+                        struct lock_site site)
+{
+    struct lock_wait w;
+    int rc = lock_hooks_on() ? attempt(l) : EBUSY;
+
+    if (rc != EBUSY)
+        return rc;
+    if (!locks_wait_begin(&w, l, site))
+        return real(l, until);
+    rc = real(l, until);
+    locks_wait_end(&w, lock_hooks_waited(rc));
+    return rc;
+}
+
+static int clock_rwlock(pthread_rwlock_t *l, clock_rwlock_fn *real,
+                        clockid_t clock, timeout until, struct lock_site site)
+{
+    struct lock_wait w;
+    int rc;
+
+    if (!locks_wait_begin(&w, l, site))
+        return real(l, clock, until);
+    rc = real(l, clock, until);
+    locks_wait_end(&w, lock_hooks_waited(rc));
+    return rc;
+}
+
+PPROF_API int pthread_rwlock_timedrdlock(pthread_rwlock_t *l, timeout until)
+{
+    static hook_slot next;
+
+    return timed_rwlock(l, hook_next(&next, "pthread_rwlock_timedrdlock"),
+                        hook_next(&next_tryrdlock, "pthread_rwlock_tryrdlock"),
+                        until, LOCK_SITE(pthread_rwlock_timedrdlock));
+}
+
+PPROF_API int pthread_rwlock_timedwrlock(pthread_rwlock_t *l, timeout until)
+{
+    static hook_slot next;
+
+    return timed_rwlock(l, hook_next(&next, "pthread_rwlock_timedwrlock"),
+                        hook_next(&next_trywrlock, "pthread_rwlock_trywrlock"),
+                        until, LOCK_SITE(pthread_rwlock_timedwrlock));
+}
+
+PPROF_API int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
+                                         timeout until)
+{
+    static hook_slot next;
+
+    return clock_rwlock(l, hook_next(&next, "pthread_rwlock_clockrdlock"),
+                        clock, until, LOCK_SITE(pthread_rwlock_clockrdlock));
+}
+
+PPROF_API int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
+                                         timeout until)
+{
+    static hook_slot next;
+
+    return clock_rwlock(l, hook_next(&next, "pthread_rwlock_clockwrlock"),
+                        clock, until, LOCK_SITE(pthread_rwlock_clockwrlock));
+}
+
+/* Other readers still hold it: the last one of them is charged. */
+static bool has_more_readers(const pthread_rwlock_t *l)
+{
+    return readers_are_known &&
+           __atomic_load_n(&l->__data.__readers, __ATOMIC_RELAXED) >> 3 > 1;
+}
+
+PPROF_API int pthread_rwlock_unlock(pthread_rwlock_t *l)
+{
+    static hook_slot next;
+    rwlock_fn *real = hook_next(&next, "pthread_rwlock_unlock");
+    int64_t owed;
+    int rc;
+
+    if (!has_waiters() || has_more_readers(l))
+        return real(l);
+    owed = locks_release_begin(l);
+    rc = real(l);
+    if (owed && rc == 0)
+        locks_release_end(owed, LOCK_SITE(pthread_rwlock_unlock));
+    return rc;
+}
+
+/* --- spinlocks ----------------------------------------------------------- */
+
+PPROF_API int pthread_spin_lock(pthread_spinlock_t *l)
+{
+    static hook_slot next, next_try;
+    spin_fn *real = hook_next(&next, "pthread_spin_lock"), *attempt;
+    struct lock_wait w;
+    int rc;
+
+    if (!lock_hooks_on())
+        return real(l);
+    attempt = hook_next(&next_try, "pthread_spin_trylock");
+    rc = attempt(l);
+    if (rc != EBUSY ||
+        !locks_wait_begin(&w, (void *)l, LOCK_SITE(pthread_spin_lock)))
+        return rc != EBUSY ? rc : real(l);
+    rc = real(l);
+    locks_wait_end(&w, rc == 0);
+    return rc;
+}
+
+PPROF_API int pthread_spin_unlock(pthread_spinlock_t *l)
+{
+    static hook_slot next;
+    spin_fn *real = hook_next(&next, "pthread_spin_unlock");
+    int64_t owed;
+    int rc;
+
+    if (!has_waiters())
+        return real(l);
+    owed = locks_release_begin((void *)l);
+    rc = real(l);
+    if (owed && rc == 0)
+        locks_release_end(owed, LOCK_SITE(pthread_spin_unlock));
+    return rc;
+}
+
+/* --- start --------------------------------------------------------------- */
+
+/* Does libc do to a plain mutex what we would do? */
+static bool test_layout(void)
+{
+    pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+    int tid = raw_gettid();
+    bool ok = m.__data.__kind == 0 && m.__data.__lock == 0;
+
+    ok = ok && next_lock(&m) == 0 && m.__data.__lock == 1 &&
+         m.__data.__owner == tid && m.__data.__nusers == 1 &&
+         m.__data.__kind == 0;
+    ok = ok && next_trylock(&m) == EBUSY && next_unlock(&m) == 0 &&
+         m.__data.__lock == 0 && m.__data.__owner == 0 &&
+         m.__data.__nusers == 0;
+    m.__data.__lock = 1;
+    ok = ok && next_trylock(&m) == EBUSY;
+    m.__data.__lock = 0;
+    return ok && next_trylock(&m) == 0 && m.__data.__lock == 1 &&
+           next_unlock(&m) == 0;
+}
+
+static bool test_readers(void)
+{
+    pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;
+    bool ok = pthread_rwlock_rdlock(&l) == 0 && l.__data.__readers >> 3 == 1 &&
+              pthread_rwlock_rdlock(&l) == 0 && l.__data.__readers >> 3 == 2 &&
+              pthread_rwlock_unlock(&l) == 0 && pthread_rwlock_unlock(&l) == 0;
+
+    return ok && pthread_rwlock_wrlock(&l) == 0 &&
+           l.__data.__readers >> 3 == 0 && pthread_rwlock_unlock(&l) == 0;
+}
+
+static void in_child(void)
+{
+    owner_id = 0;
+}
+
+/* Before what asks for profiles, which may start threads. */
+__attribute__((constructor(102))) static void lock_hooks_start(void)
+{
+    find_mutex();
+    readers_are_known = test_readers();
+    layout_is_known =
+        pthread_atfork(NULL, NULL, in_child) == 0 && test_layout();
+    lock_watch.has_hooks = true;
+}
