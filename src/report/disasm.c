@@ -2,229 +2,23 @@
  * -disasm: the instructions of every matching symbol of the binaries, with
  * what each costs.
  */
-#include <stdlib.h>
-
-#include "base/path.h"
 #include "base/utf8.h"
-#include "report/code.h"
-#include "report/graph.h"
-#include "symbol/demangle.h"
+#include "report/disassembly.h"
 
 #define TEXT_WIDTH 40 /* shorter instructions have their line beside them */
 
-/* A symbol that was chosen, and the nodes in it. */
-struct routine {
-    struct object *object;
-    struct str *names;
-    size_t n_names;
-    uint64_t start, end;
-    VEC(uint32_t) nodes;
-};
-
-struct printer {
-    struct report *report;
-    const struct objects *objects;
-    struct graph graph;
-    bool by_address;
-    uint64_t address;
-    VEC(struct routine) routines;
-    VEC(struct object *) opened;
-};
-
-/* --- which symbols ------------------------------------------------------ */
-
-/* The form of the name that matches, from `a`; "" if none does. */
-static struct str matching_name(struct report *r, struct str name)
-{
-    static const enum demangle_mode modes[] = {
-        DEMANGLE_FULL, DEMANGLE_TEMPLATES, DEMANGLE_SIMPLE};
-    struct buf readable = BUF_INIT(BUF_NO_LIMIT);
-    struct str found = STR("");
-
-    if (!r->argument || regex_matches(r->argument, name))
-        return name;
-    for (size_t i = 0; i < 3 && found.n == 0; i++) {
-        buf_clear(&readable);
-        if (demangle_name(name, modes[i], &readable) &&
-            regex_matches(r->argument, buf_str(&readable)))
-            found = arena_str(r->arena, buf_str(&readable));
-    }
-    buf_release(&readable);
-    return found;
-}
-
-static bool choose(struct printer *p, const struct symbol_group *g,
-                   struct routine *out)
-{
-    struct arena *a = p->report->arena;
-
-    out->names = arena_new_array(a, struct str, g->n_names);
-    if (p->by_address && p->address != 0 && p->address >= g->start &&
-        p->address <= g->end) {
-        for (; out->n_names < g->n_names; out->n_names++)
-            out->names[out->n_names] = g->names[out->n_names];
-        return true;
-    }
-    for (size_t i = 0; i < g->n_names; i++) {
-        out->names[0] = matching_name(p->report, g->names[i]);
-        if (out->names[0].n) {
-            out->n_names = 1;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool mapping_is_wanted(const struct printer *p, const bool *has_match,
-                              const struct mapping *m)
-{
-    return has_match[m->file] ||
-           (p->by_address && m->start <= p->address && p->address <= m->limit);
-}
-
-/* Files in which a node matches, by the string id of their name. */
-static bool *matched_files(struct printer *p)
-{
-    struct report *r = p->report;
-    bool *matched = arena_new_array(r->arena, bool, r->profile->strings.n);
-    struct graph *g = &p->graph;
-
-    for (size_t i = 0; i < g->n_shown; i++) {
-        uint32_t info = g->nodes.v[g->shown[i]].info;
-        string_id object = g->table.infos.v[info].object;
-
-        if (object && !matched[object] &&
-            regex_matches(r->argument, graph_name(g, g->shown[i])))
-            matched[object] = true;
-    }
-    return matched;
-}
-
-static void add_symbols(struct printer *p, struct object *o)
-{
-    struct report *r = p->report;
-    struct symbol_groups groups = {0};
-    struct error ignored;
-
-    if (!p->objects->symbols(p->objects->arg, o, r->arena, &groups, &ignored))
-        return;
-    for (size_t i = 0; i < groups.list.n; i++) {
-        struct routine routine = {.object = o,
-                                  .start = groups.list.v[i].start,
-                                  .end = groups.list.v[i].end};
-
-        if (choose(p, &groups.list.v[i], &routine))
-            *vec_push(r->arena, &p->routines) = routine;
-    }
-}
-
-static void find_symbols(struct printer *p)
-{
-    struct report *r = p->report;
-    const struct profile *pr = r->profile;
-    bool *matched = matched_files(p);
-
-    for (size_t i = 0; i < pr->mappings.n && p->objects; i++) {
-        const struct mapping *m = &pr->mappings.v[i];
-        struct object *o;
-        struct error err;
-
-        if (!mapping_is_wanted(p, matched, m))
-            continue;
-        o = p->objects->open(
-            p->objects->arg, arena_cstr(r->arena, profile_str(pr, m->file)),
-            (struct object_mapping){m->start, m->limit, m->offset, STR("")},
-            &err);
-        if (!o) {
-            if (r->request->aside)
-                buf_addf(r->request->aside, "%s\n", err.text);
-            continue;
-        }
-        *vec_push(r->arena, &p->opened) = o;
-        add_symbols(p, o);
-    }
-}
-
-/* --- the nodes of a symbol ---------------------------------------------- */
-
-static bool node_address(struct printer *p, const struct routine *s,
-                         uint32_t node, uint64_t *out)
-{
-    uint32_t info = p->graph.nodes.v[node].info;
-    struct error ignored;
-
-    return p->objects->file_address(p->objects->arg, s->object,
-                                    p->graph.table.infos.v[info].address, out,
-                                    &ignored);
-}
-
-/* The nodes of an object by their address in it. */
-struct placed {
-    uint64_t address;
-    uint32_t node;
-};
-
-static int by_place(const void *a, const void *b)
-{
-    const struct placed *x = a, *y = b;
-
-    if (x->address != y->address)
-        return x->address < y->address ? -1 : 1;
-    return (x->node > y->node) - (x->node < y->node);
-}
-
-static struct placed *place_nodes(struct printer *p, const struct routine *s,
-                                  size_t *n_out)
-{
-    struct graph *g = &p->graph;
-    struct placed *v =
-        arena_new_array(p->report->arena, struct placed, g->n_shown);
-    size_t n = 0;
-
-    for (size_t i = 0; i < g->n_shown; i++)
-        if (node_address(p, s, g->shown[i], &v[n].address))
-            v[n++].node = g->shown[i];
-    qsort(v, n, sizeof(*v), by_place);
-    *n_out = n;
-    return v;
-}
-
-static void fill_routines(struct printer *p)
-{
-    struct placed *v = NULL;
-    size_t n = 0;
-
-    for (size_t i = 0; i < p->routines.n; i++) {
-        struct routine *s = &p->routines.v[i];
-
-        if (i == 0 || s->object != p->routines.v[i - 1].object)
-            v = place_nodes(p, s, &n);
-        for (size_t k = 0; k < n && v[k].address < s->end; k++)
-            if (v[k].address >= s->start)
-                *vec_push(p->report->arena, &s->nodes) = v[k].node;
-    }
-}
-
-/* --- printing ----------------------------------------------------------- */
-
-struct position {
-    struct str function, file;
-    int64_t line;
-};
-
 static void print_instruction(const struct report *r, struct buf *out,
-                              uint64_t address, struct str text, int64_t flat,
-                              int64_t cum, struct str position)
+                              const struct disassembled *x, struct str position)
 {
-    if (position.n && text.n >= TEXT_WIDTH)
+    if (position.n && x->text.n >= TEXT_WIDTH)
         buf_addf(out, "%74s;%" STR_FMT "\n", "", STR_ARG(position));
-    report_add_value_or_dot(r, out, flat, 10);
+    report_add_value_or_dot(r, out, x->flat, 10);
     buf_add_char(out, ' ');
-    report_add_value_or_dot(r, out, cum, 10);
-    buf_addf(out, " %10llx: ", (unsigned long long)address);
-    buf_add(out, text);
-    if (position.n && text.n < TEXT_WIDTH) {
-        size_t width = utf8_count(text);
+    report_add_value_or_dot(r, out, x->cum, 10);
+    buf_addf(out, " %10llx: ", (unsigned long long)x->address);
+    buf_add(out, x->text);
+    if (position.n && x->text.n < TEXT_WIDTH) {
+        size_t width = utf8_count(x->text);
 
         buf_add_pad(out, ' ', width < TEXT_WIDTH ? TEXT_WIDTH - width : 0);
         buf_addf(out, ";%" STR_FMT, STR_ARG(position));
@@ -233,8 +27,8 @@ static void print_instruction(const struct report *r, struct buf *out,
 }
 
 /* "main a.c:12" when it is not where the instruction before was. */
-static void add_position(struct buf *out, const struct position *now,
-                         struct position *last)
+static void add_position(struct buf *out, const struct disassembled *now,
+                         struct disassembled *last)
 {
     if (now->line == last->line && str_eq(now->function, last->function) &&
         str_eq(now->file, last->file))
@@ -247,134 +41,48 @@ static void add_position(struct buf *out, const struct position *now,
         buf_addf(out, ":%lld", (long long)now->line);
 }
 
-/* What the nodes up to the next instruction add to this one. */
-static void take_nodes(struct printer *p, const struct routine *s,
-                       uint64_t next, size_t *at, struct node *sum,
-                       struct position *where)
-{
-    for (; *at < s->nodes.n; ++*at) {
-        const struct node *n = &p->graph.nodes.v[s->nodes.v[*at]];
-        struct frame f = node_frame(&p->graph.table, n->info);
-        uint64_t address;
-
-        if (!node_address(p, s, s->nodes.v[*at], &address) || address >= next)
-            return;
-        sum->flat += n->flat;
-        sum->cum += n->cum;
-        sum->flat_div += n->flat_div;
-        sum->cum_div += n->cum_div;
-        if (f.file.n && where->file.n == 0)
-            where->file = path_base(f.file);
-        if (f.line && where->line == 0)
-            where->line = f.line;
-        if (f.name.n && where->function.n == 0)
-            where->function = f.name;
-    }
-}
-
-static void print_instructions(struct printer *p, const struct routine *s,
-                               const struct instructions *in, struct buf *out)
+static void print_instructions(const struct report *r,
+                               const struct disassembled_symbol *s,
+                               struct buf *out)
 {
     struct buf position = BUF_INIT(BUF_NO_LIMIT);
-    struct position last = {0};
-    size_t at = 0;
+    struct disassembled last = {0};
 
-    for (size_t i = 0; i < in->list.n; i++) {
-        const struct instruction *x = &in->list.v[i];
-        uint64_t next =
-            i + 1 < in->list.n ? in->list.v[i + 1].address : UINT64_MAX;
-        struct position where = {
-            x->function, x->file.n ? path_base(x->file) : STR(""), x->line};
-        struct node sum = {0};
+    for (size_t i = 0; i < s->instructions.n; i++) {
+        const struct disassembled *x = &s->instructions.v[i];
 
-        take_nodes(p, s, next, &at, &sum, &where);
         buf_clear(&position);
-        add_position(&position, &where, &last);
-        print_instruction(p->report, out, x->address, x->text, node_flat(&sum),
-                          node_cum(&sum), buf_str(&position));
+        add_position(&position, x, &last);
+        print_instruction(r, out, x, buf_str(&position));
     }
     buf_release(&position);
 }
 
-static bool print_routine(struct printer *p, const struct routine *s,
-                          struct buf *out, struct error *err)
+static void print_symbol(const struct report *r,
+                         const struct disassembled_symbol *s, struct buf *out)
 {
-    struct report *r = p->report;
-    struct instructions in = {0};
-    struct node sum = {0};
-
-    if (!p->objects->disassemble(p->objects->arg, s->object, r->arena, s->start,
-                                 s->end, r->config.intel_syntax, &in, err))
-        return false;
-    for (size_t i = 0; i < s->nodes.n; i++) {
-        const struct node *n = &p->graph.nodes.v[s->nodes.v[i]];
-
-        sum.flat += node_flat(n);
-        sum.cum += node_cum(n);
-    }
     for (size_t i = 0; i < s->n_names; i++)
         buf_addf(out, "%s ======================== %" STR_FMT "\n",
                  i ? "    AKA" : "ROUTINE", STR_ARG(s->names[i]));
-    report_add_value_right(r, out, sum.flat, 10);
+    report_add_value_right(r, out, s->flat, 10);
     buf_add_char(out, ' ');
-    report_add_value_right(r, out, sum.cum, 10);
+    report_add_value_right(r, out, s->cum, 10);
     buf_add(out, STR(" (flat, cum) "));
-    report_add_percent(r, out, sum.cum);
+    report_add_percent(r, out, s->cum);
     buf_add(out, STR(" of Total\n"));
-    print_instructions(p, s, &in, out);
-    return true;
-}
-
-static int by_name(const void *a, const void *b)
-{
-    const struct routine *x = a, *y = b;
-    int c = str_cmp(x->names[0], y->names[0]);
-
-    return c ? c : (x->start > y->start) - (x->start < y->start);
-}
-
-static bool print_all(struct printer *p, struct buf *out, struct error *err)
-{
-    struct report *r = p->report;
-    bool any = false;
-
-    buf_add(out, STR("Total: "));
-    report_add_value(r, out, r->total);
-    buf_add_char(out, '\n');
-    if (p->routines.n)
-        qsort(p->routines.v, p->routines.n, sizeof(*p->routines.v), by_name);
-    for (size_t i = 0; i < p->routines.n; i++) {
-        if (p->routines.v[i].nodes.n == 0)
-            continue;
-        any = true;
-        if (!print_routine(p, &p->routines.v[i], out, err))
-            return false;
-    }
-    if (any)
-        return true;
-    if (!p->by_address)
-        return error_set(err, "no matches found for regexp %" STR_FMT,
-                         STR_ARG(r->request->argument));
-    if (p->routines.n == 0)
-        return error_set(err, "no matches found for address 0x%llx",
-                         (unsigned long long)p->address);
-    return error_set(err,
-                     "address 0x%llx found in binary, but the corresponding "
-                     "symbols do not have samples in the profile",
-                     (unsigned long long)p->address);
+    print_instructions(r, s, out);
 }
 
 bool format_disasm(struct report *r, struct buf *out, struct error *err)
 {
-    struct printer p = {.report = r, .objects = r->request->objects};
-    bool ok;
+    struct disassembly d;
 
-    p.by_address = code_argument_address(r, &p.address);
-    graph_init(&p.graph, r);
-    find_symbols(&p);
-    fill_routines(&p);
-    ok = print_all(&p, out, err);
-    for (size_t i = 0; i < p.opened.n; i++)
-        p.objects->close(p.objects->arg, p.opened.v[i]);
-    return ok;
+    if (!disassembly_make(r, &d, err))
+        return false;
+    buf_add(out, STR("Total: "));
+    report_add_value(r, out, r->total);
+    buf_add_char(out, '\n');
+    for (size_t i = 0; i < d.symbols.n; i++)
+        print_symbol(r, &d.symbols.v[i], out);
+    return true;
 }

@@ -4,11 +4,10 @@
 #include <math.h>
 
 #include "base/i64.h"
-#include "base/path.h"
 #include "report/dot_color.h"
 #include "report/dot_tags.h"
+#include "report/frame_label.h"
 #include "report/order.h"
-#include "report/short_name.h"
 #include "report/trim.h"
 
 #define SMALLEST_FONT 8
@@ -60,46 +59,12 @@ static void add_legend(struct dot *d, const struct header_counts *counts)
     buf_add(d->out, STR("] }\n"));
 }
 
-static void add_replaced(struct buf *out, struct str s)
-{
-    const struct str ellipsis = STR("[...]");
-
-    for (size_t i = 0; i < s.n;) {
-        struct str rest = str_skip(s, i);
-
-        if (str_has_prefix(rest, STR("::"))) {
-            buf_add(out, STR("\\n"));
-            i += 2;
-        } else if (str_has_prefix(rest, ellipsis)) {
-            buf_add(out, STR("[…]"));
-            i += ellipsis.n;
-        } else if (s.s[i] == '.') {
-            buf_add(out, STR("\\n"));
-            i++;
-        } else {
-            buf_add_char(out, s.s[i++]);
-        }
-    }
-}
-
-/* The printable name in several lines, the parts of the function's name a
- * line each. */
 static void add_label_name(struct dot *d, uint32_t node)
 {
     struct graph *g = &d->graph;
     struct frame f = node_frame(&g->table, g->nodes.v[node].info);
-    struct buf escaped = BUF_INIT(BUF_NO_LIMIT);
-    struct buf name = BUF_INIT(BUF_NO_LIMIT);
 
-    add_escaped(&escaped, short_name(g->arena, f.name));
-    add_replaced(&name, buf_str(&escaped));
-    f.name = buf_str(&name);
-    if (f.file.n)
-        f.file = path_base(f.file);
-    frame_add_parts(d->out, &f, STR("\\n"));
-    buf_add(d->out, STR("\\n"));
-    buf_release(&escaped);
-    buf_release(&name);
+    frame_add_label(d->out, g->arena, &f, STR("\\n"), add_escaped);
 }
 
 static void add_share(struct dot *d, int64_t value)

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/i64.h"
 #include "base/path.h"
 #include "report/code.h"
 #include "report/source.h"
@@ -290,18 +291,18 @@ static void add_file(struct maker *m, const struct file *file)
 }
 
 /* What a file costs: an instruction counts once, however many of its
- * functions it lies in. */
-static int64_t file_flat(struct maker *m, size_t first, size_t end)
+ * functions it lies in.  last_file[x] is the file that had it last, + 1. */
+static int64_t file_flat(const struct maker *m, const struct file *f,
+                         size_t number, size_t *last_file)
 {
-    bool *seen =
-        arena_new_array(m->report->arena, bool, m->code->instructions.n);
     int64_t flat = 0;
 
-    for (size_t i = first; i < end; i++) {
+    for (size_t i = f->first; i < f->end; i++) {
         uint32_t x = m->places[i].instruction;
 
-        flat += seen[x] ? 0 : m->code->instructions.v[x].flat;
-        seen[x] = true;
+        if (last_file[x] != number + 1)
+            flat = i64_add(flat, m->code->instructions.v[x].flat);
+        last_file[x] = number + 1;
     }
     return flat;
 }
@@ -312,7 +313,7 @@ bool listing_make(struct report *r, int max_files, struct listing *out,
     struct maker m = {.report = r, .out = out};
     struct code code = {0};
     struct file *files;
-    size_t n, n_files = 0;
+    size_t n, n_files = 0, *last_file;
 
     code_collect(r, &code);
     n = code.places.n;
@@ -325,6 +326,7 @@ bool listing_make(struct report *r, int max_files, struct listing *out,
                       r->config.trim_path);
     qsort(m.places, n, sizeof(*m.places), by_file_and_line);
     files = arena_new_array(r->arena, struct file, n);
+    last_file = arena_new_array(r->arena, size_t, code.instructions.n);
     for (size_t i = 0; i < n;) {
         struct file *f = &files[n_files++];
 
@@ -333,7 +335,7 @@ bool listing_make(struct report *r, int max_files, struct listing *out,
         while (i < n && str_eq(m.places[i].file, f->name))
             i++;
         f->end = i;
-        f->flat = max_files < 0 ? 0 : file_flat(&m, f->first, f->end);
+        f->flat = file_flat(&m, f, n_files, last_file);
     }
     if (max_files >= 0)
         qsort(files, n_files, sizeof(*files), by_flat);
