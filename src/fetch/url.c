@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-#include "base/percent.h"
+#include "base/query.h"
 #include "base/vec.h"
 
 static bool is_scheme(struct str s)
@@ -101,60 +101,13 @@ void url_print(const struct url *u, struct buf *out)
     }
 }
 
-struct pair {
-    struct str key, value;
-};
-
-static bool decode(struct arena *a, struct str in, struct str *out)
-{
-    char *to = arena_alloc(a, in.n + 1);
-    ptrdiff_t n = percent_decode(in, true, to);
-
-    if (n < 0)
-        return false;
-    *out = str_of(to, (size_t)n);
-    return true;
-}
-
-static void encode(struct buf *out, struct str text)
-{
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.s[i];
-
-        if (isalnum(c) || c == '-' || c == '_' || c == '.' || c == '~')
-            buf_add_char(out, (char)c);
-        else if (c == ' ')
-            buf_add_char(out, '+');
-        else
-            buf_addf(out, "%%%02X", c);
-    }
-}
-
-/* Takes the next readable word off the query; broken ones are passed over,
- * as Go does. */
-static bool next_pair(struct arena *a, struct str *rest, struct pair *out)
-{
-    struct str word;
-
-    while (str_split(rest, '&', &word)) {
-        ptrdiff_t eq = str_find_char(word, '=');
-        struct str key = eq < 0 ? word : str_first(word, (size_t)eq);
-        struct str value = eq < 0 ? STR("") : str_skip(word, (size_t)eq + 1);
-
-        if (word.n && str_find_char(word, ';') < 0 &&
-            decode(a, key, &out->key) && decode(a, value, &out->value))
-            return true;
-    }
-    return false;
-}
-
 bool url_query_get(struct arena *a, struct str query, struct str key,
                    struct str *value)
 {
-    struct pair p;
+    struct query_word p;
 
-    while (next_pair(a, &query, &p)) {
-        if (str_eq(p.key, key)) {
+    while (query_next(a, &query, &p)) {
+        if (str_eq(p.name, key)) {
             *value = p.value;
             return true;
         }
@@ -162,40 +115,41 @@ bool url_query_get(struct arena *a, struct str query, struct str key,
     return false;
 }
 
-struct pairs {
-    VEC(struct pair) list;
+struct query_words {
+    VEC(struct query_word) list;
 };
 
 /* Few words, and equal ones keep their order: insertion. */
-static void insert_sorted(struct arena *a, struct pairs *pairs, struct pair p)
+static void insert_sorted(struct arena *a, struct query_words *words,
+                          struct query_word p)
 {
-    size_t at = pairs->list.n;
+    size_t at = words->list.n;
 
-    (void)vec_push(a, &pairs->list);
-    for (; at > 0 && str_cmp(pairs->list.v[at - 1].key, p.key) > 0; at--)
-        pairs->list.v[at] = pairs->list.v[at - 1];
-    pairs->list.v[at] = p;
+    (void)vec_push(a, &words->list);
+    for (; at > 0 && str_cmp(words->list.v[at - 1].name, p.name) > 0; at--)
+        words->list.v[at] = words->list.v[at - 1];
+    words->list.v[at] = p;
 }
 
 struct str url_query_set(struct arena *a, struct str query, struct str key,
                          struct str value)
 {
-    struct pairs pairs = {0};
+    struct query_words words = {0};
     struct buf out = BUF_INIT(BUF_NO_LIMIT);
-    struct pair p;
+    struct query_word p;
     struct str text;
 
-    while (next_pair(a, &query, &p))
-        if (key.n == 0 || !str_eq(p.key, key))
-            insert_sorted(a, &pairs, p);
+    while (query_next(a, &query, &p))
+        if (key.n == 0 || !str_eq(p.name, key))
+            insert_sorted(a, &words, p);
     if (key.n)
-        insert_sorted(a, &pairs, (struct pair){key, value});
-    for (size_t i = 0; i < pairs.list.n; i++) {
+        insert_sorted(a, &words, (struct query_word){key, value});
+    for (size_t i = 0; i < words.list.n; i++) {
         if (i)
             buf_add_char(&out, '&');
-        encode(&out, pairs.list.v[i].key);
+        query_encode(&out, words.list.v[i].name);
         buf_add_char(&out, '=');
-        encode(&out, pairs.list.v[i].value);
+        query_encode(&out, words.list.v[i].value);
     }
     text = arena_str(a, buf_str(&out));
     buf_release(&out);

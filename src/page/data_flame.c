@@ -2,7 +2,6 @@
  * The flame graph's data: columns of small numbers, which gzip makes a few
  * bits each.  docs/page.md has the layout.
  */
-#include "base/i64.h"
 #include "base/path.h"
 #include "page/data.h"
 #include "page/flame_tree.h"
@@ -126,41 +125,25 @@ static void add_levels(struct json *j, const struct flame_tree *t)
     json_close(j, ']');
 }
 
-/* From a value of the profile to the unit that the page starts from. */
-static void add_scale(struct json *j, const struct report *r)
-{
-    struct str unit;
-    double scale = measure_scale(1, r->sample_unit, STR("base"), &unit);
-
-    if (str_eq(unit, STR("base")))
-        unit = STR("");
-    json_key(j, STR("scale"));
-    json_double(j, scale / r->config.divide_by);
-    json_add_text(j, "unit", unit);
-}
-
 static void add_header(struct sender *s)
 {
     const struct report *r = s->report;
     const struct flame_tree *t = &s->tree;
     struct buf text = BUF_INIT(BUF_NO_LIMIT);
     struct json j = json_start(&text, 0);
-    struct header_counts counts = {0};
+    /* Nothing is left out. */
+    struct header_counts counts = {.flat_sum = r->total};
 
-    for (size_t i = 0; i < t->nodes.n; i++)
-        counts.flat_sum = i64_add(
-            counts.flat_sum, i64_sub(t->nodes.v[i].self, t->nodes.v[i].base));
     json_open(&j, '{');
     json_add_i64(&j, "total", r->total);
     json_add_value_text(&j, "total_text", r, r->total);
-    add_scale(&j, r);
+    json_add_scale(&j, "scale", "unit", r);
     json_add_text(&j, "type", r->sample_type);
     json_add_text(&j, "sample_unit", r->sample_unit);
     json_add_i64(&j, "nodes", (int64_t)t->nodes.n);
     json_add_i64(&j, "sources", (int64_t)t->sources.n);
     json_add_i64(&j, "strings", (int64_t)s->strings.list.n);
-    json_key(&j, STR("base"));
-    json_bool(&j, t->has_base);
+    json_add_bool(&j, "base", t->has_base);
     add_levels(&j, t);
     json_key(&j, STR("hidden"));
     json_open(&j, '{');

@@ -1,5 +1,6 @@
 /* What the page must know before it asks for anything else. */
 #include "page/data.h"
+#include "page/settings.h"
 #include "report/total.h"
 
 static void add_types(struct json *j, const struct profile *p)
@@ -63,36 +64,29 @@ static bool report_part(struct report *r, struct buf *out, struct error *err)
 {
     const struct profile *p = r->profile;
     struct json j = json_start(out, 0);
-    struct header_lines h = {0};
-    struct buf text = BUF_INIT(BUF_NO_LIMIT);
 
     (void)err;
     json_open(&j, '{');
-    header_add_profile(&h, r);
-    header_print(&h, &text);
     json_add_text(&j, "title",
                   str_from(arena_printf(
                       r->arena, "%" STR_FMT " %" STR_FMT,
                       STR_ARG(r->title.n > 0 ? r->title : STR("unknown")),
                       STR_ARG(r->sample_type))));
-    json_add_lines(&j, "legend", buf_str(&text));
-    json_add_lines(&j, "warnings", buf_str(r->warnings));
+    json_add_profile_legend(&j, r);
     add_types(&j, p);
     json_add_i64(&j, "sample_index", (int64_t)r->value_index);
     json_add_i64(&j, "total", r->total);
     json_add_value_text(&j, "total_text", r, r->total);
     json_add_text(&j, "unit", r->sample_unit);
-    json_key(&j, STR("has_base"));
-    json_bool(&j, base_mark_find(p).key != NO_INDEX);
+    json_add_bool(&j, "has_base", base_mark_find(p).key != NO_INDEX);
     add_comments(&j, p);
     json_add_text(&j, "doc_url", profile_str(p, p->doc_url));
-    buf_release(&text);
     return true;
 }
 
-bool data_meta(struct page_request *q, struct error *err)
+bool data_meta(struct page_request *q, struct buf *out, struct error *err)
 {
-    struct buf *out = &q->x->body, warnings = BUF_INIT(BUF_NO_LIMIT);
+    struct buf warnings = BUF_INIT(BUF_NO_LIMIT);
     struct report_request request = {
         .format = REPORT_TEXT, .config = &q->config, .body = report_part};
     struct profile *p = page_take_profile(q, err);
@@ -107,6 +101,7 @@ bool data_meta(struct page_request *q, struct error *err)
     j.first = false;
     add_config(&j, "default_config", q->page->options.config);
     add_config(&j, "config", &q->config);
+    settings_add_menu(&j, q);
     add_profiles(&j, q->page);
     json_add_text(&j, "version", STR(PPROF_VERSION));
     json_close(&j, '}');

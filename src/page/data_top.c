@@ -15,10 +15,7 @@ static void add_row(struct json *j, const struct report *r,
     json_open(j, '{');
     json_add_text(j, "name", row->name);
     json_add_text(j, "inline", inlined[row->inlined]);
-    json_add_i64(j, "flat", row->flat);
-    json_add_i64(j, "cum", row->cum);
-    json_add_value_text(j, "flat_text", r, row->flat);
-    json_add_value_text(j, "cum_text", r, row->cum);
+    json_add_costs(j, r, row->flat, row->cum);
     json_add_percent_text(j, "flat_pct", r, row->flat);
     json_add_percent_text(j, "sum_pct", r, flat_sum);
     json_add_percent_text(j, "cum_pct", r, row->cum);

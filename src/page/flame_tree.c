@@ -115,7 +115,8 @@ static uint32_t climb(struct maker *m, size_t sample)
 static void add_sample(struct maker *m, size_t sample, bool is_base)
 {
     const struct report *r = m->report;
-    struct trie_node *n = &m->trie.v[climb(m, sample)];
+    uint32_t leaf = climb(m, sample);
+    struct trie_node *n = &m->trie.v[leaf];
     int64_t value = report_value(r, sample);
     int64_t divisor = report_divisor(r, sample);
 

@@ -76,11 +76,16 @@ static void compress(struct page_request *q)
     header(q, "Content-Encoding", STR("gzip"));
 }
 
-void reply_body(struct page_request *q, struct str type)
+void reply_bytes(struct page_request *q, struct str type)
 {
     header(q, "Content-Type", type);
-    header(q, "Vary", STR("Accept-Encoding"));
     add_safety(q);
+}
+
+void reply_body(struct page_request *q, struct str type)
+{
+    reply_bytes(q, type);
+    header(q, "Vary", STR("Accept-Encoding"));
     if (q->x->body.len >= WORTH_GZIP &&
         header_lists(http_request_header(q->x->request, STR("Accept-Encoding")),
                      STR("gzip")))

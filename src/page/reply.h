@@ -12,6 +12,9 @@
  * and it is worth it. */
 void reply_body(struct page_request *q, struct str type);
 
+/* The same as it is. */
+void reply_bytes(struct page_request *q, struct str type);
+
 /* A status with a sentence in plain text, as Go's http.Error writes it. */
 void reply_text(struct page_request *q, int status, struct str words);
 

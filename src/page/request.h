@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include "base/query.h"
 #include "base/vec.h"
 #include "page/page.h"
 #include "report/report.h"
@@ -24,10 +25,6 @@ struct page {
     pthread_mutex_t settings_lock; /* held while the file is changed */
 };
 
-struct query_word {
-    struct str name, value; /* decoded */
-};
-
 struct page_request {
     struct page *page;
     struct http_exchange *x;
@@ -37,8 +34,7 @@ struct page_request {
     struct report_config config;
 };
 
-/* Splits a query into words; pairs that are malformed are left out, as Go
- * does.  Memory from q->arena. */
+/* Splits a query into q->words. */
 void query_parse(struct page_request *q, struct str query);
 
 /* The first value of a word; "" if it is not there. */

@@ -2,78 +2,80 @@
 
 #include "page/assets.h"
 #include "page/data.h"
+#include "page/download.h"
+#include "page/guard.h"
 #include "page/reply.h"
+#include "page/settings.h"
 
-#define ASSETS STR("assets/")
-#define DATA   STR("data/")
+/* ---- views ---- */
+
+/* A view and the data that it starts with. */
+static const struct {
+    const char *name, *data;
+} views[] = {
+    {"flamegraph", "flame"}, {"graph", "graph"},   {"top", "top"},
+    {"peek", "peek"},        {"source", "source"}, {"disasm", "disasm"},
+    {"tags", "tags"},        {"raw", "raw"},       {"traces", "traces"},
+    {"diff", "diff"},
+};
+
+/* "" if there is no such view. */
+static struct str data_of_view(struct str path)
+{
+    for (size_t i = 0; i < sizeof(views) / sizeof(*views); i++)
+        if (str_eq(path, str_from(views[i].name)))
+            return str_from(views[i].data);
+    return STR("");
+}
+
+static void tell(struct page_request *q, const struct error *err)
+{
+    const struct page_options *o = &q->page->options;
+
+    if (o->tell)
+        o->tell(o->arg, err->text);
+}
+
+/*
+ * The shell.  A client that is no browser learns by the status whether the
+ * report can be made; a browser would have it made twice, and learns it from
+ * the data.
+ */
+static void answer_view(struct page_request *q, struct str data)
+{
+    struct buf made = BUF_INIT(q->x->body.max);
+    struct error err;
+
+    if (request_wants_html(q)) {
+        reply_shell(q, query_apply(q, &err) ? 200 : 400);
+        return;
+    }
+    if (data_make(q, data, &made, &err)) {
+        reply_shell(q, 200);
+    } else {
+        tell(q, &err);
+        reply_text(q, 400, str_from(err.text));
+    }
+    buf_release(&made);
+}
 
 /* ---- data ---- */
 
-struct data_route {
-    const char *name;
-    enum report_format format;
-    report_body *body;
-    struct str type;
-    void (*adjust)(struct report_config *c);
-};
-
-#define JSON_TYPE   STR_INIT("application/json")
-#define BINARY_TYPE STR_INIT("application/octet-stream")
-
-/* Names alone would make one function of many with the same name. */
-static void adjust_flame(struct report_config *c)
-{
-    c->trim = false;
-    if (c->granularity.n == 0)
-        c->granularity = STR("filefunctions");
-}
-
-static const struct data_route data_routes[] = {
-    {"flame", REPORT_FLAME, data_flame, BINARY_TYPE, adjust_flame},
-    {"top", REPORT_TEXT, data_top, JSON_TYPE, NULL},
-};
-
-static bool make_data(struct page_request *q, const struct data_route *route,
-                      struct error *err)
-{
-    struct buf warnings = BUF_INIT(BUF_NO_LIMIT);
-    struct report_request request = {
-        .format = route->format, .body = route->body, .config = &q->config};
-    struct profile *p = page_take_profile(q, err);
-    bool ok;
-
-    if (!p)
-        return false;
-    if (route->adjust)
-        route->adjust(&q->config);
-    ok = report_write(p, &request, &q->x->body, &warnings, err);
-    buf_release(&warnings);
-    profile_free(p);
-    return ok;
-}
-
 static void answer_data(struct page_request *q, struct str name)
 {
-    const struct data_route *route = NULL;
-    struct str type = STR("application/json");
     struct error err;
-    bool ok;
 
-    for (size_t i = 0; i < sizeof(data_routes) / sizeof(*data_routes); i++)
-        if (str_eq(name, str_from(data_routes[i].name)))
-            route = &data_routes[i];
-    if (!route && !str_eq(name, STR("meta"))) {
+    if (!data_exists(name)) {
         reply_json_error(q, 404, STR("there is no such data"));
         return;
     }
-    ok = query_apply(q, &err) &&
-         (route ? make_data(q, route, &err) : data_meta(q, &err));
-    if (!ok) {
+    if (!data_make(q, name, &q->x->body, &err)) {
+        tell(q, &err);
         reply_json_error(q, 400, str_from(err.text));
         return;
     }
     http_exchange_header(q->x, "Cache-Control", STR("no-store"));
-    reply_body(q, route ? route->type : type);
+    reply_body(q, data_type(name));
 }
 
 /* ---- files ---- */
@@ -103,34 +105,48 @@ static void answer_asset(struct page_request *q, struct str name)
     reply_body(q, asset->type);
 }
 
-/* ---- everything ---- */
+/* ---- settings ---- */
 
-static const char *const views[] = {
-    "flamegraph", "graph", "top", "peek",   "source",
-    "disasm",     "tags",  "raw", "traces", "diff",
-};
-
-static bool is_view(struct str path)
+static void answer_settings(struct page_request *q,
+                            bool (*change)(struct page_request *q,
+                                           struct error *err))
 {
-    for (size_t i = 0; i < sizeof(views) / sizeof(*views); i++)
-        if (str_eq(path, str_from(views[i])))
-            return true;
-    return false;
+    struct error err;
+
+    if (!guard_is_own(q)) {
+        reply_text(q, 403,
+                   STR("only the page itself may do that: a program sends "
+                       "the header X-Pprof: 1"));
+    } else if (!change(q, &err)) {
+        tell(q, &err);
+        reply_text(q, 400, str_from(err.text));
+    } else {
+        reply_bytes(q, STR("text/plain; charset=utf-8"));
+    }
 }
+
+/* ---- everything ---- */
 
 static void answer(struct page_request *q)
 {
-    struct str path = q->path;
+    const struct str assets_dir = STR("assets/"), data_dir = STR("data/");
+    struct str path = q->path, data = data_of_view(path);
 
     if (path.n == 0 || str_eq(path, STR("flamegraph2")) ||
         str_eq(path, STR("flamegraphold")))
         reply_redirect(q, 301, "flamegraph");
-    else if (str_has_prefix(path, ASSETS))
-        answer_asset(q, str_skip(path, ASSETS.n));
-    else if (str_has_prefix(path, DATA))
-        answer_data(q, str_skip(path, DATA.n));
-    else if (is_view(path))
-        reply_shell(q, 200);
+    else if (str_has_prefix(path, assets_dir))
+        answer_asset(q, str_skip(path, assets_dir.n));
+    else if (str_has_prefix(path, data_dir))
+        answer_data(q, str_skip(path, data_dir.n));
+    else if (data.n > 0)
+        answer_view(q, data);
+    else if (str_eq(path, STR("download")))
+        download_answer(q);
+    else if (str_eq(path, STR("saveconfig")))
+        answer_settings(q, settings_save);
+    else if (str_eq(path, STR("deleteconfig")))
+        answer_settings(q, settings_delete);
     else if (request_wants_html(q))
         reply_shell(q, 404);
     else
@@ -142,6 +158,8 @@ void route_request(struct page_request *q)
     const struct str root = STR("/ui/");
     struct str path = q->x->request->path;
 
+    if (!guard_admit(q))
+        return;
     if (str_eq(path, STR("/ui"))) {
         reply_redirect(q, 307, "/ui/");
     } else if (!str_has_prefix(path, root)) {

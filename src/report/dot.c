@@ -207,20 +207,11 @@ static void add_nodes(struct dot *d)
 static void add_edges(struct dot *d)
 {
     struct graph *g = &d->graph;
-    const struct edges *e = &g->edges;
-    VEC(uint32_t) ids = {0};
-    uint32_t *sorted;
     size_t n;
+    uint32_t *sorted = graph_edges_sorted(g, &n);
 
-    for (size_t i = 0; i < g->n_shown; i++) {
-        uint32_t node = g->shown[i];
-
-        for (size_t k = e->out_start[node]; k < e->out_start[node + 1]; k++)
-            *vec_push(g->arena, &ids) = e->out[k];
-    }
-    sorted = edges_sorted(g, ids.v, ids.n, &n);
     for (size_t i = 0; i < n; i++)
-        add_edge(d, &e->all.v[sorted[i]]);
+        add_edge(d, &g->edges.all.v[sorted[i]]);
 }
 
 bool format_dot(struct report *r, struct buf *out, struct error *err)

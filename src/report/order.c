@@ -203,3 +203,17 @@ uint32_t *edges_sorted(struct graph *g, const uint32_t *ids, size_t n,
     *n_out = left;
     return sorted;
 }
+
+uint32_t *graph_edges_sorted(struct graph *g, size_t *n_out)
+{
+    const struct edges *e = &g->edges;
+    VEC(uint32_t) ids = {0};
+
+    for (size_t i = 0; i < g->n_shown; i++) {
+        uint32_t node = g->shown[i];
+
+        for (size_t k = e->out_start[node]; k < e->out_start[node + 1]; k++)
+            *vec_push(g->arena, &ids) = e->out[k];
+    }
+    return edges_sorted(g, ids.v, ids.n, n_out);
+}

@@ -30,4 +30,7 @@ int64_t node_score(const struct graph *g, uint32_t node);
 uint32_t *edges_sorted(struct graph *g, const uint32_t *ids, size_t n,
                        size_t *n_out);
 
+/* The same for all edges out of the nodes shown. */
+uint32_t *graph_edges_sorted(struct graph *g, size_t *n_out);
+
 #endif

@@ -4,6 +4,7 @@
 #include "base/i64.h"
 #include "base/map.h"
 #include "base/number.h"
+#include "base/sha256.h"
 #include "base/str.h"
 #include "base/vec.h"
 
@@ -99,6 +100,44 @@ TEST(bytes_are_two_digits_each)
     size_t n = number_put_bytes(text, "\x00\x0a\xf9", 3);
 
     EXPECT_STR(str_of(text, n), "000af9");
+}
+
+TEST(sha256_is_that_of_the_standard)
+{
+    /* FIPS 180-4's examples, and lengths around the ends of a block. */
+    static const struct {
+        size_t n; /* of the letter a; 0: the text */
+        const char *text, *hex;
+    } cases[] = {
+        {0, "",
+         "e3b0c44298fc1c149afbf4c8996fb924"
+         "27ae41e4649b934ca495991b7852b855"},
+        {0, "abc",
+         "ba7816bf8f01cfea414140de5dae2223"
+         "b00361a396177a9cb410ff61f20015ad"},
+        {0, "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+         "248d6a61d20638b8e5c026930c3e6039"
+         "a33ce45964ff2167f6ecedd419db06c1"},
+        {55, NULL,
+         "9f4390f8d30c2dd92ec9f095b65e2b9a"
+         "e9b0a925a5258e241c9f1e910f734318"},
+        {64, NULL,
+         "ffe054fe7ae0cb6dc65c3af9b61d5209"
+         "f439851db43d0ba5997337df154668eb"},
+        {1000, NULL,
+         "41edece42d63e8d9bf515a9ba6932e1c"
+         "20cbc9f5a5d134645adb5db1b9737ea3"},
+    };
+    char as[1000], hex[2 * SHA256_BYTES];
+    unsigned char digest[SHA256_BYTES];
+
+    memset(as, 'a', sizeof(as));
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        sha256(cases[i].text ? str_from(cases[i].text) : str_of(as, cases[i].n),
+               digest);
+        number_put_bytes(hex, digest, SHA256_BYTES);
+        EXPECT(str_eq(str_of(hex, sizeof(hex)), str_from(cases[i].hex)));
+    }
 }
 
 TEST(arithmetic_wraps_and_never_traps)

@@ -1,0 +1,116 @@
+#include "page/data.h"
+
+#include "page/reply.h"
+
+enum argument {
+    ARGUMENT_NONE,
+    ARGUMENT_FOCUS, /* the word f is the report's argument too */
+};
+
+struct data_kind {
+    const char *name;
+    enum report_format format;
+    report_body *body; /* NULL: the terminal's report, as {text} */
+    void (*adjust)(struct report_config *c);
+    enum argument argument;
+    bool opens_files; /* that the profile names: sources, binaries */
+};
+
+/* Names alone would make one function of many with the same name. */
+static void adjust_flame(struct report_config *c)
+{
+    c->trim = false;
+    c->call_tree = true;
+    if (c->granularity.n == 0)
+        c->granularity = STR("filefunctions");
+}
+
+static void adjust_peek(struct report_config *c)
+{
+    c->granularity = STR("lines");
+}
+
+/* Sorted by name. */
+static const struct data_kind kinds[] = {
+    {"diff", REPORT_FLAME, data_diff, NULL, ARGUMENT_NONE, false},
+    {"disasm", REPORT_DISASM, data_disasm, NULL, ARGUMENT_FOCUS, true},
+    {"explain", REPORT_EXPLAIN, NULL, NULL, ARGUMENT_NONE, false},
+    {"flame", REPORT_FLAME, data_flame, adjust_flame, ARGUMENT_NONE, false},
+    {"graph", REPORT_DOT, data_graph, NULL, ARGUMENT_NONE, false},
+    {"peek", REPORT_PEEK, NULL, adjust_peek, ARGUMENT_FOCUS, false},
+    {"raw", REPORT_RAW, NULL, NULL, ARGUMENT_NONE, false},
+    {"source", REPORT_WEBLIST, data_source, NULL, ARGUMENT_FOCUS, true},
+    {"stacks", REPORT_DOT, data_stacks, adjust_flame, ARGUMENT_NONE, false},
+    {"tags", REPORT_TAGS, NULL, NULL, ARGUMENT_NONE, false},
+    {"top", REPORT_TEXT, data_top, NULL, ARGUMENT_NONE, false},
+    {"traces", REPORT_TRACES, NULL, NULL, ARGUMENT_NONE, false},
+};
+
+static const struct data_kind *find(struct str name)
+{
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+        if (str_eq(name, str_from(kinds[i].name)))
+            return &kinds[i];
+    return NULL;
+}
+
+static void wrap_text(struct buf *out, struct str text, struct str warnings)
+{
+    struct json j = json_start(out, 0);
+
+    json_open(&j, '{');
+    json_add_text(&j, "text", text);
+    json_add_lines(&j, "warnings", warnings);
+    json_close(&j, '}');
+}
+
+/* Runs the report of a kind into `out`. */
+static bool run(struct page_request *q, const struct data_kind *kind,
+                struct buf *out, struct error *err)
+{
+    const struct page_options *o = &q->page->options;
+    struct buf warnings = BUF_INIT(BUF_NO_LIMIT);
+    struct buf text = BUF_INIT(out->max);
+    struct report_request request = {
+        .format = kind->format, .body = kind->body, .config = &q->config};
+    struct profile *p = page_take_profile(q, err);
+    bool ok;
+
+    if (!p)
+        return false;
+    if (kind->adjust)
+        kind->adjust(&q->config);
+    if (kind->argument == ARGUMENT_FOCUS)
+        request.argument = query_get(q, "f");
+    if (kind->opens_files && o->objects)
+        request.objects = o->objects(o->arg, q->arena);
+    ok = report_write(p, &request, kind->body ? out : &text, &warnings, err);
+    if (ok && !kind->body)
+        wrap_text(out, buf_str(&text), buf_str(&warnings));
+    if (ok && !buf_ok(out))
+        ok = error_set(err, "the reply is larger than %zu bytes", out->max);
+    buf_release(&text);
+    buf_release(&warnings);
+    profile_free(p);
+    return ok;
+}
+
+bool data_exists(struct str name)
+{
+    return find(name) || str_eq(name, STR("meta"));
+}
+
+bool data_make(struct page_request *q, struct str name, struct buf *out,
+               struct error *err)
+{
+    const struct data_kind *kind = find(name);
+
+    return query_apply(q, err) &&
+           (kind ? run(q, kind, out, err) : data_meta(q, out, err));
+}
+
+struct str data_type(struct str name)
+{
+    return str_eq(name, STR("flame")) ? STR("application/octet-stream")
+                                      : STR("application/json");
+}

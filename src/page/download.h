@@ -1,0 +1,12 @@
+#ifndef PAGE_DOWNLOAD_H
+#define PAGE_DOWNLOAD_H
+
+#include "page/request.h"
+
+/*
+ * Answers /ui/download: the whole profile in pprof's format, or, with
+ * format=folded, speedscope or json, a report that obeys the query's words.
+ */
+void download_answer(struct page_request *q);
+
+#endif
