@@ -97,7 +97,7 @@ static void *sleeper(void *arg)
     return arg;
 }
 
-static void measure_dump(int n, bool details)
+static void measure_dump(int n)
 {
     double best = 1e18, cpu = 1e18;
     size_t with_stack = 0;
@@ -108,7 +108,7 @@ static void measure_dump(int n, bool details)
         struct threads dump;
         struct error err;
 
-        if (!threads_dump(&dump, details, &err))
+        if (!threads_dump(&dump, &err))
             return;
         t = ns_of(CLOCK_MONOTONIC) - t;
         c = ns_of(CLOCK_PROCESS_CPUTIME_ID) - c;
@@ -119,11 +119,9 @@ static void measure_dump(int n, bool details)
             with_stack += ((struct thread_info *)dump.v.p)[k].has_stack;
         threads_release(&dump);
     }
-    printf("{\"bench\": \"thread dump\", \"details\": %s, \"threads\": %d, "
-           "\"with_stack\": %zu, \"wall_ms\": %.1f, \"cpu_us_per_thread\": "
-           "%.1f}\n",
-           details ? "true" : "false", n, with_stack, best / 1e6,
-           cpu / 1e3 / n);
+    printf("{\"bench\": \"thread dump\", \"threads\": %d, \"with_stack\": %zu, "
+           "\"wall_ms\": %.1f, \"cpu_us_per_thread\": %.1f}\n",
+           n, with_stack, best / 1e6, cpu / 1e3 / n);
 }
 
 int main(int argc, char **argv)
@@ -159,7 +157,6 @@ int main(int argc, char **argv)
         if (pthread_create(&thread, &attr, sleeper, NULL) != 0)
             return 1;
     pthread_barrier_wait(&up);
-    measure_dump(n, false);
-    measure_dump(n, true);
+    measure_dump(n);
     return 0;
 }

@@ -140,8 +140,6 @@ static void *keep(void *arg)
     int64_t next_modules = 0;
 
     (void)arg;
-    runtime_own_thread_enter();
-    atomic_store(&cpu.keeper_is_up, true);
     while (!atomic_load(&cpu.keeper_stop)) {
         int64_t now = clock_monotonic_ns();
 
@@ -156,7 +154,6 @@ static void *keep(void *arg)
         }
         keeper_sleep(cpu.has_timer ? SCAN_NS : MODULE_NS);
     }
-    runtime_own_thread_leave();
     return NULL;
 }
 
@@ -215,12 +212,16 @@ static bool begin(const struct cpu_options *options, struct error *err)
         options->timeline ? pages_alloc(MAX_TICKS * sizeof(struct tick)) : NULL;
     if (!sampler.scratch || (options->timeline && !sampler.ticks))
         return error_set(err, "out of memory");
+    return true;
+}
+
+static bool start_keeper(struct error *err)
+{
     atomic_store(&cpu.keeper_stop, false);
     sem_init(&cpu.keeper_wake, 0, 0);
     if (!runtime_thread(&cpu.keeper, "pprof-cpu", keep, NULL, err))
         return false;
-    while (!atomic_load(&cpu.keeper_is_up))
-        runtime_sleep_ns(50000);
+    atomic_store(&cpu.keeper_is_up, true);
     return true;
 }
 
@@ -257,11 +258,15 @@ bool cpu_start(const struct cpu_options *options, struct error *err)
     cpu.period_ns = 1000000000 / (rate > CPU_RATE_MAX ? CPU_RATE_MAX : rate);
     cpu.tag_threads = options->tag_threads;
     cpu.handler_lost = false;
-    runtime_refresh();
-    if (!begin(options, err) || !open_source(err)) {
+    /* Our threads come last: who lists the program's threads for a source
+     * need not wait for them, and the events they inherit do no harm, as
+     * they block all signals. */
+    if (!begin(options, err) || !open_source(err) || !start_keeper(err)) {
+        close_sources();
         end();
         return false;
     }
+    runtime_refresh();
     reset_counts();
     sampler.table = &cpu.table;
     sampler.period_ns = cpu.period_ns;

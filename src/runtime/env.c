@@ -96,7 +96,6 @@ static void on_toggle(int sig)
 static void *toggle_loop(void *arg)
 {
     (void)arg;
-    runtime_own_thread_enter();
     for (;;) {
         while (sem_wait(&env.toggle) != 0)
             ;

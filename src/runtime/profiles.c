@@ -33,12 +33,12 @@ static bool begin(struct snapshot *s, const char *name, struct error *err)
     return snapshot_begin(s, name, SNAPSHOT_SLOTS, SNAPSHOT_BYTES, err);
 }
 
-static bool take_threads_as(struct snapshot *s, const char *name, bool details,
+static bool take_threads_as(struct snapshot *s, const char *name,
                             struct error *err)
 {
     if (!begin(s, name, err))
         return false;
-    if (!threads_dump(&s->threads, details, err))
+    if (!threads_dump(&s->threads, err))
         return false;
     return threads_aggregate(&s->threads, &s->table) ||
            error_set(err, "too many different stacks");
@@ -46,12 +46,14 @@ static bool take_threads_as(struct snapshot *s, const char *name, bool details,
 
 static bool take_threads(struct snapshot *s, bool details, struct error *err)
 {
-    return take_threads_as(s, "threads", details, err);
+    (void)details;
+    return take_threads_as(s, "threads", err);
 }
 
 static bool take_goroutine(struct snapshot *s, bool details, struct error *err)
 {
-    return take_threads_as(s, "goroutine", details, err);
+    (void)details;
+    return take_threads_as(s, "goroutine", err);
 }
 
 static bool take_created(struct snapshot *s, bool details, struct error *err)

@@ -9,6 +9,8 @@
  */
 #include "runtime/sigprof.h"
 
+#include <errno.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #include "runtime/rawcall.h"
@@ -255,6 +257,27 @@ void sigprof_on_sample(int sig, siginfo_t *info, void *context)
     grace_leave(sampler.grace, e);
 }
 
+/*
+ * Did the signal wake the thread from a system call that waits?  Then it is
+ * either about to be repeated or returns EINTR; a call that had just ended by
+ * itself returns something else.
+ */
+static bool was_blocked(const ucontext_t *context)
+{
+    struct unwind_regs regs = unwind_regs_from(context);
+    const uint8_t *pc = (const uint8_t *)regs.pc;
+
+#if defined(__x86_64__)
+    if (context->uc_mcontext.gregs[REG_RAX] == -EINTR)
+        return is_after_syscall(context);
+    return (regs.pc & 4095) < 4095 && pc[0] == 0x0f && pc[1] == 0x05;
+#else
+    if ((long)context->uc_mcontext.regs[0] == -EINTR)
+        return is_after_syscall(context);
+    return *(const uint32_t *)pc == 0xd4000001;
+#endif
+}
+
 static void answer(struct ask *a, uint64_t sent, const ucontext_t *context)
 {
     struct unwind_regs regs = unwind_regs_from(context);
@@ -266,6 +289,8 @@ static void answer(struct ask *a, uint64_t sent, const ucontext_t *context)
     a->n = (uint32_t)unwind_walk(atomic_load(sampler.map), &regs,
                                  known_stack(regs.sp), a->pcs,
                                  UNWIND_MAX_FRAMES, &a->end);
+    a->was_blocked = was_blocked(context);
+    raw_call4(SYS_prctl, PR_GET_NAME, (long)a->name, 0, 0);
     atomic_store(&a->state, writing - ASK_WRITING + ASK_DONE);
     atomic_fetch_add(&sampler.asks_answered, 1);
 }

@@ -67,6 +67,8 @@ struct ask {
     _Atomic uint64_t state; /* by ask_state() */
     uint32_t n;
     enum unwind_end end;
+    bool was_blocked; /* in a system call that waits */
+    char name[16];
     uint64_t pcs[UNWIND_MAX_FRAMES];
 };
 

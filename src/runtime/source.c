@@ -39,6 +39,7 @@ bool source_each_thread(bool (*each)(void *ctx, int tid), void *ctx)
 
     if (fd < 0)
         return false;
+    runtime_own_threads_settle();
     while (go_on && (n = syscall(SYS_getdents64, fd, room, sizeof(room))) > 0) {
         for (long at = 0; go_on && at < n;) {
             const struct linux_dirent *d = (const void *)(room + at);

@@ -1,8 +1,12 @@
 #include "runtime/state.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,8 +26,13 @@
 struct runtime runtime = {.lock = PTHREAD_MUTEX_INITIALIZER,
                           .create = pthread_create};
 
+/* Our threads: their ids, negative from _leave until the kernel has really
+ * ended them. */
 #define MAX_OWN 32
 static _Atomic int own[MAX_OWN];
+static _Atomic int n_starting; /* made, but not in own yet */
+
+#define START_PATIENCE_NS 20000000
 
 #define FORK_PATIENCE_NS 20000000
 
@@ -96,6 +105,7 @@ static void after_fork_in_child(void)
         runtime.is_ready = false;
     for (int i = 0; i < MAX_OWN; i++)
         atomic_store(&own[i], 0);
+    atomic_store(&n_starting, 0);
     runtime.lock = fresh;
     runtime.forks++;
     unblock_after_fork();
@@ -150,7 +160,6 @@ static void *build_tables(void *arg)
     struct module_build job;
 
     (void)arg;
-    runtime_own_thread_enter();
     setpriority(PRIO_PROCESS, (id_t)raw_gettid(), BUILDER_NICE);
     runtime_lock();
     while (modules_build_begin(&runtime.modules, &job)) {
@@ -161,7 +170,6 @@ static void *build_tables(void *arg)
     }
     runtime.is_building = false;
     runtime_unlock();
-    runtime_own_thread_leave();
     return NULL;
 }
 
@@ -205,40 +213,104 @@ void runtime_sleep_ns(int64_t ns)
         ;
 }
 
-static void own_replace(int from, int to)
+static bool own_replace(int from, int to)
 {
     for (int i = 0; i < MAX_OWN; i++) {
         int was = from;
 
         if (atomic_compare_exchange_strong(&own[i], &was, to))
-            return;
+            return true;
+    }
+    return false;
+}
+
+/* Is it the thread that left, or another one with the number by now? */
+static bool is_still_leaving(int tid)
+{
+    char path[64], name[16] = "";
+    ssize_t n = 0;
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/self/task/%d/comm", tid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        n = read(fd, name, sizeof(name) - 1);
+        close(fd);
+    }
+    return n > 0 && strncmp(name, "pprof-", 6) == 0;
+}
+
+static void forget_dead(void)
+{
+    for (int i = 0; i < MAX_OWN; i++) {
+        int tid = atomic_load(&own[i]);
+
+        if (tid < 0 && !is_still_leaving(-tid))
+            atomic_compare_exchange_strong(&own[i], &tid, 0);
     }
 }
 
 void runtime_own_thread_enter(void)
 {
-    own_replace(0, raw_gettid());
+    int tid = raw_gettid();
+
     heap_thread.busy |= HEAP_BUSY_OWN;
     pprof_thread.is_own = true;
+    if (own_replace(tid, tid) || own_replace(0, tid))
+        return;
+    forget_dead();
+    own_replace(0, tid);
 }
 
 void runtime_own_thread_leave(void)
 {
-    own_replace(raw_gettid(), 0);
+    own_replace(raw_gettid(), -raw_gettid());
     heap_thread.busy &= ~(uint32_t)HEAP_BUSY_OWN;
     pprof_thread.is_own = false;
 }
 
 bool runtime_is_own_thread(int tid)
 {
-    for (int i = 0; i < MAX_OWN; i++)
-        if (atomic_load(&own[i]) == tid)
+    for (int i = 0; i < MAX_OWN; i++) {
+        int v = atomic_load(&own[i]);
+
+        if (v == tid || v == -tid)
             return true;
+    }
     return false;
 }
 
-bool runtime_thread(pthread_t *out, const char *name, void *(*run)(void *),
-                    void *arg, struct error *err)
+void runtime_own_threads_settle(void)
+{
+    int64_t until = clock_monotonic_ns() + START_PATIENCE_NS;
+
+    while (atomic_load(&n_starting) > 0 && clock_monotonic_ns() < until)
+        runtime_sleep_ns(50000);
+    forget_dead();
+}
+
+struct own_start {
+    const char *name;
+    void *(*run)(void *);
+    void *arg;
+};
+
+static void *own_main(void *arg)
+{
+    struct own_start s = *(struct own_start *)arg;
+    void *result;
+
+    pages_free(arg, sizeof(s));
+    prctl(PR_SET_NAME, s.name, 0, 0, 0);
+    runtime_own_thread_enter();
+    atomic_fetch_sub(&n_starting, 1);
+    result = s.run(s.arg);
+    runtime_own_thread_leave();
+    return result;
+}
+
+/* Made with all signals blocked, so that they stay blocked in it. */
+static int own_create(pthread_t *out, struct own_start *s)
 {
     pthread_attr_t attr;
     sigset_t all, old;
@@ -248,11 +320,28 @@ bool runtime_thread(pthread_t *out, const char *name, void *(*run)(void *),
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, 256 * 1024);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    rc = runtime.create(out, &attr, run, arg);
+    rc = runtime.create(out, &attr, own_main, s);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     pthread_attr_destroy(&attr);
-    if (rc != 0)
+    return rc;
+}
+
+bool runtime_thread(pthread_t *out, const char *name, void *(*run)(void *),
+                    void *arg, struct error *err)
+{
+    struct own_start *s = pages_alloc(sizeof(*s));
+    int rc = ENOMEM;
+
+    if (s) {
+        *s = (struct own_start){name, run, arg};
+        atomic_fetch_add(&n_starting, 1);
+        rc = own_create(out, s);
+    }
+    if (rc != 0) {
+        if (s)
+            atomic_fetch_sub(&n_starting, 1);
+        pages_free(s, sizeof(*s));
         return error_set_os(err, "start a thread", name, rc);
-    pthread_setname_np(*out, name);
+    }
     return true;
 }

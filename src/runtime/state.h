@@ -49,8 +49,12 @@ void runtime_own_thread_enter(void);
 void runtime_own_thread_leave(void);
 bool runtime_is_own_thread(int tid);
 
-/* A thread of ours: named, all signals blocked, small stack.  It calls
- * runtime_own_thread_enter() and _leave() itself. */
+/* Before threads are listed: waits until those of ours that have just been
+ * started have said so, and forgets the dead. */
+void runtime_own_threads_settle(void);
+
+/* A thread of ours: named ("pprof-…"), all signals blocked, small stack, one
+ * of the own ones from its first moment to its last. */
 bool runtime_thread(pthread_t *out, const char *name, void *(*run)(void *),
                     void *arg, struct error *err);
 

@@ -158,6 +158,8 @@ static bool collect(struct threads *t, struct thread_info *info,
     if (!to)
         return false;
     memcpy(to, ask->pcs, ask->n * sizeof(*to));
+    memcpy(info->name, ask->name, sizeof(info->name));
+    info->state = ask->was_blocked ? 'S' : 'R';
     info->n = ask->n;
     info->end = ask->end;
     info->has_stack = true;
@@ -169,6 +171,8 @@ static bool caller_stack(struct threads *t, struct thread_info *info)
     uint64_t *to;
 
     info->is_caller = info->has_stack = true;
+    info->state = 'R';
+    pthread_getname_np(pthread_self(), info->name, sizeof(info->name));
     info->first = t->frames.n;
     to = pages_vec_push(&t->frames, UNWIND_MAX_FRAMES);
     if (!to)
@@ -178,7 +182,7 @@ static bool caller_stack(struct threads *t, struct thread_info *info)
     return true;
 }
 
-static bool ask_all(struct threads *t, struct ask *asks, bool details)
+static bool ask_all(struct threads *t, struct ask *asks)
 {
     struct thread_info *v = t->v.p;
     int self = raw_gettid();
@@ -192,14 +196,12 @@ static bool ask_all(struct threads *t, struct ask *asks, bool details)
         if (v[i].tid != self && send_ask(v[i].tid, value))
             sent++;
     }
-    for (size_t i = 0; details && i < t->v.n; i++)
-        describe(&v[i]);
     wait_for(t, asks, sent);
     for (size_t i = 0; i < t->v.n && ok; i++)
         ok = v[i].tid == self ? caller_stack(t, &v[i])
                               : collect(t, &v[i], &asks[i],
                                         ask_value(generation, (uint32_t)i));
-    for (size_t i = 0; !details && i < t->v.n; i++)
+    for (size_t i = 0; i < t->v.n; i++)
         if (!v[i].has_stack)
             describe(&v[i]);
     return ok;
@@ -214,7 +216,7 @@ static void install(void)
     sampler.sigaction(SIGURG, &ours, &sampler.old_urg);
 }
 
-static bool dump_locked(struct threads *out, bool details, struct error *err)
+static bool dump_locked(struct threads *out, struct error *err)
 {
     size_t bytes;
     struct ask *asks;
@@ -231,7 +233,7 @@ static bool dump_locked(struct threads *out, bool details, struct error *err)
     atomic_store(&sampler.asks_answered, 0);
     atomic_store(&sampler.asks, asks);
     install();
-    ok = ask_all(out, asks, details);
+    ok = ask_all(out, asks);
     sampler.sigaction(SIGURG, &sampler.old_urg, NULL);
     atomic_store(&sampler.asks, NULL);
     if (grace_wait(&runtime.modules.grace, GRACE_NS))
@@ -239,7 +241,7 @@ static bool dump_locked(struct threads *out, bool details, struct error *err)
     return ok || error_set(err, "out of memory");
 }
 
-bool threads_dump(struct threads *out, bool details, struct error *err)
+bool threads_dump(struct threads *out, struct error *err)
 {
     bool ok;
 
@@ -247,10 +249,13 @@ bool threads_dump(struct threads *out, bool details, struct error *err)
                             .frames = {.size = sizeof(uint64_t)}};
     if (!runtime_ready(err))
         return false;
-    runtime_refresh();
+    runtime_lock();
+    modules_refresh(&runtime.modules);
+    runtime_unlock();
     pthread_mutex_lock(&one_dump);
-    ok = dump_locked(out, details, err);
+    ok = dump_locked(out, err);
     pthread_mutex_unlock(&one_dump);
+    runtime_refresh(); /* tables for the next one */
     if (!ok)
         threads_release(out);
     return ok;

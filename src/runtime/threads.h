@@ -14,9 +14,10 @@
  * What all threads are doing now.
  *
  * Each thread is sent a SIGURG (ignored by default, so a late one harms
- * nobody) and writes its own stack into its slot.  Who does not answer within
- * the deadline (signals blocked, uninterruptible sleep) is listed with what
- * /proc knows and without a stack.
+ * nobody) and writes its own stack and name into its slot: reading them from
+ * /proc costs more than all the rest.  Who does not answer within the deadline
+ * (signals blocked, uninterruptible sleep) is listed with what /proc knows and
+ * without a stack.
  */
 #define THREADS_DEADLINE_NS 100000000
 #define THREADS_MAX         16384
@@ -25,7 +26,7 @@ struct thread_info {
     int tid;
     char name[16];
     char state;     /* as in /proc: R, S, D, T, Z …; '?' unknown */
-    char wchan[48]; /* where in the kernel it waits, "" if not told */
+    char wchan[48]; /* without a stack: where in the kernel it waits */
     bool is_caller; /* the thread that asks */
     bool has_stack;
     enum unwind_end end;
@@ -39,9 +40,8 @@ struct threads {
     uint64_t left_out;       /* threads beyond THREADS_MAX */
 };
 
-/* Without `details` only those who did not answer get name, state and wchan:
- * reading them costs more than the stack.  False: out of memory, no /proc. */
-bool threads_dump(struct threads *out, bool details, struct error *err);
+/* False: out of memory, no /proc. */
+bool threads_dump(struct threads *out, struct error *err);
 void threads_release(struct threads *t);
 
 /* How many there are now. */

@@ -18,7 +18,7 @@ import tree
 # What the compiler adds by itself.
 COMPILER = ['__stack_chk_fail', '_GLOBAL_OFFSET_TABLE_', '__stack_chk_guard']
 
-# object of src/runtime: what it may call.
+# object of libpprof: what it may call.
 SIGNAL_CONTEXT = {
     'unwind': ['cfi_find'],
     'cfi': ['cfi_cie_init', 'cfi_run', 'elf_view_rest', 'memcpy', 'memset'],
@@ -62,9 +62,10 @@ def libc_path(program):
 
 def check_signal_context(tap, build):
     for name, allowed in SIGNAL_CONTEXT.items():
-        case = 'runtime/%s.c calls only what a handler may' % name
-        found = glob.glob(os.path.join(build, 'src', 'runtime', '*.p',
-                                       '*%s.c.o' % name))
+        case = '%s.c calls only what a handler may' % name
+        found = [path for start in ('', '.._elf_')
+                 for path in glob.glob(os.path.join(
+                     build, 'src', 'runtime', '*.p', start + name + '.c.o'))]
         if not found:
             tap.case(case, ['no such object in ' + build])
             continue

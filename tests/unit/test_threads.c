@@ -1,0 +1,138 @@
+/*
+ * Dumps of all threads: who sleeps, who runs, who cannot answer.
+ */
+#include "test.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "runtime/state.h"
+#include "runtime/threads.h"
+
+static _Atomic int n_up;
+static _Atomic bool stop;
+static int never[2]; /* a pipe nobody writes to */
+
+static void *sleeper(void *arg)
+{
+    char c;
+
+    pthread_setname_np(pthread_self(), "sleeper");
+    atomic_fetch_add(&n_up, 1);
+    return read(never[0], &c, 1) < 0 ? NULL : arg;
+}
+
+static void *napper(void *arg)
+{
+    pthread_setname_np(pthread_self(), "napper");
+    atomic_fetch_add(&n_up, 1);
+    while (!atomic_load(&stop))
+        usleep(10000000);
+    return arg;
+}
+
+static void *spinner(void *arg)
+{
+    pthread_setname_np(pthread_self(), "spinner");
+    atomic_fetch_add(&n_up, 1);
+    while (!atomic_load(&stop))
+        ;
+    return arg;
+}
+
+static void *deaf(void *arg)
+{
+    sigset_t all;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    pthread_setname_np(pthread_self(), "deaf");
+    return sleeper(arg);
+}
+
+static void start(void *(*run)(void *))
+{
+    pthread_t thread;
+    int before = atomic_load(&n_up);
+
+    EXPECT(pthread_create(&thread, NULL, run, NULL) == 0);
+    pthread_detach(thread);
+    while (atomic_load(&n_up) == before)
+        usleep(1000);
+    usleep(20000); /* until it waits */
+}
+
+static const struct thread_info *find(const struct threads *t, const char *name)
+{
+    const struct thread_info *v = t->v.p;
+
+    for (size_t i = 0; i < t->v.n; i++)
+        if (strcmp(v[i].name, name) == 0)
+            return &v[i];
+    return NULL;
+}
+
+TEST(a_dump_knows_names_and_who_waits)
+{
+    const struct thread_info *info;
+    struct threads t;
+    struct error err;
+
+    EXPECT(pipe(never) == 0);
+    start(sleeper);
+    start(napper);
+    start(spinner);
+    EXPECT(threads_dump(&t, &err));
+    EXPECT(t.v.n == 4 && threads_count() == 4);
+    info = find(&t, "sleeper"); /* its call is repeated after the signal */
+    EXPECT(info && info->state == 'S' && info->has_stack && info->n >= 3);
+    info = find(&t, "napper"); /* its call ends with EINTR */
+    EXPECT(info && info->state == 'S' && info->has_stack && info->n >= 3);
+    info = find(&t, "spinner");
+    EXPECT(info && info->state == 'R' && info->has_stack && info->n >= 2);
+    EXPECT(info && info->end == UNWIND_COMPLETE);
+    info = t.v.p;
+    EXPECT(info->is_caller && info->state == 'R' && info->name[0]);
+    threads_release(&t);
+    atomic_store(&stop, true);
+}
+
+TEST(nobody_waits_long_for_a_thread_that_blocks_signals)
+{
+    const struct thread_info *v;
+    struct threads t;
+    struct error err;
+    size_t without = 0;
+
+    start(deaf);
+    EXPECT(threads_dump(&t, &err));
+    v = t.v.p;
+    for (size_t i = 0; i < t.v.n; i++) {
+        if (v[i].has_stack)
+            continue;
+        without++;
+        EXPECT(v[i].state == 'S' && v[i].n == 0);
+    }
+    EXPECT(without == 1);
+    threads_release(&t);
+}
+
+TEST(threads_of_ours_are_not_in_it)
+{
+    struct threads t;
+    struct error err;
+    size_t before;
+
+    EXPECT(threads_dump(&t, &err));
+    before = t.v.n;
+    threads_release(&t);
+    runtime_own_thread_enter();
+    EXPECT(threads_dump(&t, &err));
+    EXPECT(t.v.n + 1 == before);
+    threads_release(&t);
+    runtime_own_thread_leave();
+}
+
+TEST_MAIN
