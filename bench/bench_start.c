@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pprof/pprof.h"
 #include "runtime/cpu.h"
 #include "runtime/serve.h"
 #include "runtime/state.h"
@@ -47,6 +48,7 @@ static size_t n_rows(void)
 int main(int argc, char **argv)
 {
     struct cpu_options options = {0};
+    struct serve_options endpoint;
     struct error err;
     double t, serve, start, again, cpu;
 
@@ -54,7 +56,12 @@ int main(int argc, char **argv)
         if (!dlopen(argv[i], RTLD_LAZY))
             fprintf(stderr, "%s\n", dlerror());
     t = ns_of(CLOCK_MONOTONIC);
-    if (!serve_start("127.0.0.1:0", false, &err))
+    if (!serve_options_read(
+            &(struct pprof_serve_options){
+                .size = sizeof(struct pprof_serve_options),
+                .address = "127.0.0.1:0"},
+            &endpoint, &err) ||
+        !serve_start(&endpoint, &err))
         fprintf(stderr, "%s\n", err.text);
     serve = ns_of(CLOCK_MONOTONIC) - t;
 

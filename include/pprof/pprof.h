@@ -104,6 +104,29 @@ struct pprof_serve_options {
                             PPROF_ADDR or 127.0.0.1:6060 */
     int insecure;        /* not 0: an address that other machines can reach
                             is fine, without authentication */
+
+    /* The rest: 0 or NULL takes the environment's word, else the default. */
+    const char *tls_cert, *tls_key; /* PEM files, read again when they change
+                                       (PPROF_TLS_CERT, PPROF_TLS_KEY) */
+    const char *client_ca;    /* only who has a certificate that one of this
+                                 file signed may read (PPROF_CLIENT_CA) */
+    const char *client_allow; /* … and one of these names: "alice,
+                                 DNS:a.example, spiffe://…" */
+    const char *token_file;   /* or who knows a secret of this file, as bearer
+                                 token or in the URL (PPROF_TOKEN_FILE) */
+    int kubernetes;           /* or whom the cluster lets read the URL */
+    const char *hosts;        /* names for the Host header, besides addresses
+                                 and localhost (PPROF_HOSTS) */
+    unsigned unix_mode;       /* of a unix socket's file; 0600 */
+    int max_seconds;          /* the longest profile; 300 */
+    size_t max_reply_bytes;   /* 256 MB */
+    int max_connections;      /* at a time; 64 */
+    int max_requests;         /* of one client, a minute; 600; < 0: any */
+    int max_cpu_percent;      /* of one CPU; 4; < 0: any */
+    /* Gets a line for each profile taken, from any thread; NULL: stderr,
+     * where somebody is asked who he is (PPROF_AUDIT). */
+    void (*audit)(void *arg, const char *line);
+    void *audit_arg;
 };
 
 /*

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -10,6 +11,9 @@
 #define READ_STEP     4096
 #define LINGER_NS     ((int64_t)2000000000)
 #define KEEP_CAPACITY ((size_t)64 << 10)
+
+#define MAX_NAMES_BYTES ((size_t)16 << 10) /* in a client's certificate */
+#define TLS_HANDSHAKE   0x16               /* the first byte of a client */
 
 static void set_deadline(struct connection *c, int64_t ns)
 {
@@ -28,11 +32,36 @@ void job_free(struct job *job)
 
 void connection_free(struct connection *c)
 {
+    tls_free(c->tls);
     close(c->fd);
+    buf_release(&c->client.names);
     buf_release(&c->in);
     buf_release(&c->out);
     job_free(c->job);
     free(c);
+}
+
+/* Bytes from and to the client, encrypted or not; results as of recv. */
+static ssize_t receive(struct connection *c, void *to, size_t n)
+{
+    return c->tls ? tls_read(c->tls, to, n) : recv(c->fd, to, n, 0);
+}
+
+static ssize_t transmit(struct connection *c, const void *from, size_t n)
+{
+    return c->tls ? tls_write(c->tls, from, n)
+                  : send(c->fd, from, n, MSG_NOSIGNAL);
+}
+
+uint32_t connection_events(const struct connection *c)
+{
+    uint32_t wanted = c->state == CONNECTION_WRITING ? EPOLLOUT : EPOLLIN;
+
+    if (c->state == CONNECTION_HANDLING)
+        return EPOLLRDHUP;
+    if (c->tls && c->state != CONNECTION_LINGERING)
+        wanted = tls_wants(c->tls) == TLS_WANTS_WRITE ? EPOLLOUT : EPOLLIN;
+    return wanted == EPOLLIN ? EPOLLIN | EPOLLRDHUP : EPOLLOUT;
 }
 
 static void start_writing(struct connection *c,
@@ -43,11 +72,9 @@ static void start_writing(struct connection *c,
     set_deadline(c, limits->write_timeout_ns);
 }
 
-void connection_refuse(struct connection *c, int status,
-                       const struct http_limits *limits)
+static void refuse(struct connection *c, int status, const char *words,
+                   const struct http_limits *limits)
 {
-    const char *words = http_status_words(status);
-
     c->keep_alive = false;
     http_write_head(&c->out, status,
                     STR("Content-Type: text/plain; charset=utf-8\r\n"
@@ -55,6 +82,12 @@ void connection_refuse(struct connection *c, int status,
                     strlen(words) + 1, false);
     buf_addf(&c->out, "%s\n", words);
     start_writing(c, limits);
+}
+
+void connection_refuse(struct connection *c, int status,
+                       const struct http_limits *limits)
+{
+    refuse(c, status, http_status_words(status), limits);
 }
 
 void connection_finish_job(struct connection *c,
@@ -150,7 +183,7 @@ static void say_continue(struct connection *c)
 
     /* 25 bytes into an empty socket buffer: if they do not fit, the client
      * sends its body after its own patience. */
-    (void)!send(c->fd, words, sizeof(words) - 1, MSG_NOSIGNAL);
+    (void)!transmit(c, words, sizeof(words) - 1);
 }
 
 /* Is there a whole request in `in`? */
@@ -180,6 +213,10 @@ static enum connection_next look_for_request(struct connection *c,
         connection_refuse(c, status, limits);
         return connection_write(c, s, limits);
     }
+    if (c->tls && !c->client.has_certificate && c->client.names.max == 0) {
+        c->client.names = BUF_INIT(MAX_NAMES_BYTES);
+        c->client.has_certificate = tls_client_names(c->tls, &c->client.names);
+    }
     c->keep_alive = request.keep_alive;
     c->head_bytes = whole; /* what drop_request takes away */
     c->job = new_job(c, s, &request, limits);
@@ -198,20 +235,39 @@ static enum connection_next linger(struct connection *c)
                                                : CONNECTION_CLOSE;
 }
 
-enum connection_next connection_read(struct connection *c,
-                                     struct http_server *s,
-                                     const struct http_limits *limits)
+/* Somebody who speaks plain HTTP where TLS is spoken is told so. */
+static bool speaks_plainly(struct connection *c)
+{
+    char first;
+
+    if (recv(c->fd, &first, 1, MSG_PEEK) != 1)
+        return false;
+    c->is_fresh = false;
+    return first != TLS_HANDSHAKE;
+}
+
+static enum connection_next refuse_plain(struct connection *c,
+                                         struct http_server *s,
+                                         const struct http_limits *limits)
+{
+    tls_free(c->tls);
+    c->tls = NULL;
+    c->client.is_tls = false;
+    refuse(c, 400, "Client sent an HTTP request to an HTTPS server.", limits);
+    return connection_write(c, s, limits);
+}
+
+static enum connection_next read_some(struct connection *c,
+                                      struct http_server *s,
+                                      const struct http_limits *limits)
 {
     bool was_idle = c->in.len == 0;
-    char *to;
+    char *to = buf_reserve(&c->in, READ_STEP);
     ssize_t n;
 
-    if (c->state == CONNECTION_LINGERING)
-        return linger(c);
-    to = buf_reserve(&c->in, READ_STEP);
     if (!to)
         return CONNECTION_CLOSE;
-    n = recv(c->fd, to, READ_STEP, 0);
+    n = receive(c, to, READ_STEP);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return CONNECTION_WAIT;
     if (n <= 0)
@@ -222,6 +278,24 @@ enum connection_next connection_read(struct connection *c,
     return look_for_request(c, s, limits);
 }
 
+enum connection_next connection_read(struct connection *c,
+                                     struct http_server *s,
+                                     const struct http_limits *limits)
+{
+    enum connection_next next;
+
+    if (c->state == CONNECTION_LINGERING)
+        return linger(c);
+    if (c->tls && c->is_fresh && speaks_plainly(c))
+        return refuse_plain(c, s, limits);
+    do {
+        next = read_some(c, s, limits);
+        /* The socket does not tell of what TLS has read already. */
+    } while (next == CONNECTION_WAIT && c->state == CONNECTION_READING &&
+             c->tls && tls_has_input(c->tls));
+    return next;
+}
+
 /* All is written: the next request, or the end. */
 static enum connection_next after_reply(struct connection *c,
                                         struct http_server *s,
@@ -230,6 +304,8 @@ static enum connection_next after_reply(struct connection *c,
     if (!c->keep_alive) {
         /* Closing with unread input would reset the connection and could
          * take the reply away from the client. */
+        if (c->tls)
+            tls_say_goodbye(c->tls);
         shutdown(c->fd, SHUT_WR);
         c->state = CONNECTION_LINGERING;
         set_deadline(c, LINGER_NS);
@@ -242,6 +318,8 @@ static enum connection_next after_reply(struct connection *c,
     c->state = CONNECTION_READING;
     set_deadline(c,
                  c->in.len ? limits->head_timeout_ns : limits->idle_timeout_ns);
+    if (c->tls && tls_has_input(c->tls))
+        return connection_read(c, s, limits);
     return c->in.len ? look_for_request(c, s, limits) : CONNECTION_WAIT;
 }
 
@@ -252,14 +330,14 @@ enum connection_next connection_write(struct connection *c,
     if (!buf_ok(&c->out))
         return CONNECTION_CLOSE;
     while (c->written < c->out.len) {
-        ssize_t n = send(c->fd, c->out.data + c->written,
-                         c->out.len - c->written, MSG_NOSIGNAL);
+        ssize_t n =
+            transmit(c, c->out.data + c->written, c->out.len - c->written);
 
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EAGAIN)
             return CONNECTION_WAIT;
-        if (n < 0)
+        if (n <= 0)
             return CONNECTION_CLOSE;
         c->written += (size_t)n;
         set_deadline(c, limits->write_timeout_ns);

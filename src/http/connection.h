@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "http/server.h"
+#include "http/tls.h"
 
 /*
  * One client: its bytes, the request they make, the reply that goes back.
@@ -20,6 +21,8 @@ enum connection_state {
 struct connection {
     struct connection *next, *prev;
     int fd;
+    struct tls *tls; /* NULL: plain */
+    bool is_fresh;   /* nothing was read yet */
     enum connection_state state;
     struct http_client client;
 
@@ -50,6 +53,9 @@ enum connection_next {
     CONNECTION_HANDLE, /* a request is complete: c->job holds it */
     CONNECTION_CLOSE,
 };
+
+/* Which events of the socket its state waits for. */
+uint32_t connection_events(const struct connection *c);
 
 enum connection_next connection_read(struct connection *c,
                                      struct http_server *s,

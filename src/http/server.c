@@ -24,12 +24,20 @@
 
 #include "base/clock.h"
 #include "base/thread.h"
+#include "http/budget.h"
 #include "http/connection.h"
+#include "http/rate.h"
 
 #define SECOND         ((int64_t)1000000000)
 #define STACK_BYTES    ((size_t)1 << 20)
 #define WORKER_IDLE    (5 * SECOND)
 #define EVENTS_AT_ONCE 64
+
+/* What may be spent at once: a flood shall not be felt, a few profiles shall
+ * not wait. */
+#define SAVED_FOR_EVENTS   (SECOND / 10)
+#define SAVED_FOR_HANDLERS (5 * SECOND)
+#define LONGEST_PAUSE      (SECOND / 10) /* probes have no patience */
 
 const struct http_limits http_default_limits = {
     .connections = 256,
@@ -46,16 +54,23 @@ const struct http_limits http_default_limits = {
 struct http_server {
     struct http_limits limits;
     http_handler *handler;
+    bool (*at_once)(struct http_exchange *x, void *arg);
     void *arg;
     void (*thread_begins)(void), (*thread_ends)(void);
+    void (*say)(void *arg, const char *words);
+    struct tls_server *tls; /* NULL: plain */
     char address[HTTP_ADDRESS_MAX];
     int listener, epoll, wakeup;
     bool accepting; /* the listener is in the epoll set */
     struct connection *connections;
     unsigned n_connections;
     pthread_t thread;
+    struct rate rate;
+    struct budget for_events;
+    int64_t cpu_ns; /* of the event thread, when last looked at */
 
     pthread_mutex_t lock;
+    struct budget for_handlers;
     pthread_cond_t work;  /* queue has a job, or stopping */
     pthread_cond_t quiet; /* a worker has ended */
     struct job *queue, **queue_end;
@@ -93,6 +108,35 @@ static void wake_event_thread(struct http_server *s)
     (void)!write(s->wakeup, &one, sizeof(one));
 }
 
+/* Another's request has used up what handlers may: this one waits. */
+static void wait_for_budget(struct http_server *s, struct job *job)
+{
+    int64_t wait = budget_spend(&s->for_handlers, 0, clock_monotonic_ns());
+
+    while (wait > 0 && !job->gone && !s->stopping) {
+        struct timespec until = clock_timespec(clock_monotonic_ns() + wait);
+
+        pthread_cond_timedwait(&job->changed, &s->lock, &until);
+        wait = budget_spend(&s->for_handlers, 0, clock_monotonic_ns());
+    }
+}
+
+/* With the lock, but not while the handler runs. */
+static void run_handler(struct http_server *s, struct job *job)
+{
+    int64_t cpu_ns;
+
+    wait_for_budget(s, job);
+    if (job->gone)
+        return;
+    pthread_mutex_unlock(&s->lock);
+    cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    s->handler(&job->x, s->arg);
+    cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+    pthread_mutex_lock(&s->lock);
+    budget_spend(&s->for_handlers, cpu_ns, clock_monotonic_ns());
+}
+
 static void *work(void *arg)
 {
     struct http_server *s = arg;
@@ -102,12 +146,7 @@ static void *work(void *arg)
         s->thread_begins();
     pthread_mutex_lock(&s->lock);
     while ((job = next_job(s))) {
-        bool skip = job->gone;
-
-        pthread_mutex_unlock(&s->lock);
-        if (!skip)
-            s->handler(&job->x, s->arg);
-        pthread_mutex_lock(&s->lock);
+        run_handler(s, job);
         job->next = s->done;
         s->done = job;
         wake_event_thread(s);
@@ -154,21 +193,9 @@ bool http_exchange_wait(struct http_exchange *x, int64_t ns)
 
 /* --- connections ------------------------------------------------------ */
 
-static uint32_t events_for(const struct connection *c)
-{
-    switch (c->state) {
-    case CONNECTION_HANDLING:
-        return EPOLLRDHUP;
-    case CONNECTION_WRITING:
-        return EPOLLOUT;
-    default:
-        return EPOLLIN | EPOLLRDHUP;
-    }
-}
-
 static void watch(struct http_server *s, struct connection *c, int op)
 {
-    struct epoll_event e = {.events = events_for(c), .data.ptr = c};
+    struct epoll_event e = {.events = connection_events(c), .data.ptr = c};
 
     epoll_ctl(s->epoll, op, c->fd, &e);
 }
@@ -207,45 +234,59 @@ static void abandon_job(struct http_server *s, struct connection *c)
     pthread_mutex_unlock(&s->lock);
 }
 
-static void proceed(struct http_server *s, struct connection *c,
-                    enum connection_next next);
+/* The address without the port: a client has many of those. */
+static struct str client_host(const struct connection *c)
+{
+    struct str address = str_from(c->client.address);
+    ptrdiff_t colon = str_rfind_char(address, ':');
 
-static void hand_over(struct http_server *s, struct connection *c)
+    return colon < 0 ? address : str_first(address, (size_t)colon);
+}
+
+static bool queue_job(struct http_server *s, struct job *job)
 {
     bool taken;
 
     pthread_mutex_lock(&s->lock);
     taken = have_worker(s);
     if (taken) {
-        *s->queue_end = c->job;
-        s->queue_end = &c->job->next;
+        *s->queue_end = job;
+        s->queue_end = &job->next;
         pthread_cond_signal(&s->work);
     }
     pthread_mutex_unlock(&s->lock);
-    if (taken) {
-        watch(s, c, EPOLL_CTL_MOD);
-        return;
+    return taken;
+}
+
+/* A complete request: answered here, or by a worker. */
+static enum connection_next hand_over(struct http_server *s,
+                                      struct connection *c)
+{
+    int status = 503;
+
+    if (s->at_once && s->at_once(&c->job->x, s->arg)) {
+        connection_finish_job(c, &s->limits);
+        return connection_write(c, s, &s->limits);
     }
+    if (!rate_allows(&s->rate, client_host(c), clock_monotonic_ns()))
+        status = 429;
+    else if (queue_job(s, c->job))
+        return CONNECTION_WAIT;
     job_free(c->job);
     c->job = NULL;
-    connection_refuse(c, 503, &s->limits);
-    proceed(s, c, connection_write(c, s, &s->limits));
+    connection_refuse(c, status, &s->limits);
+    return connection_write(c, s, &s->limits);
 }
 
 static void proceed(struct http_server *s, struct connection *c,
                     enum connection_next next)
 {
-    switch (next) {
-    case CONNECTION_WAIT:
-        watch(s, c, EPOLL_CTL_MOD);
-        break;
-    case CONNECTION_HANDLE:
-        hand_over(s, c);
-        break;
-    case CONNECTION_CLOSE:
+    while (next == CONNECTION_HANDLE)
+        next = hand_over(s, c);
+    if (next == CONNECTION_CLOSE)
         drop(s, c);
-        break;
-    }
+    else
+        watch(s, c, EPOLL_CTL_MOD);
 }
 
 static void on_socket(struct http_server *s, struct connection *c,
@@ -303,6 +344,34 @@ static void make_room(struct http_server *s)
         set_accepting(s, false);
 }
 
+static bool is_stopping(struct http_server *s)
+{
+    bool stopping;
+
+    pthread_mutex_lock(&s->lock);
+    stopping = s->stopping;
+    pthread_mutex_unlock(&s->lock);
+    return stopping;
+}
+
+/* After each event: whoever floods us waits, so that the program does not. */
+static void breathe(struct http_server *s)
+{
+    int64_t before = s->cpu_ns, wait;
+
+    if (s->limits.cpu_percent == 0)
+        return;
+    s->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    wait =
+        budget_spend(&s->for_events, s->cpu_ns - before, clock_monotonic_ns());
+    if (wait > 0 && !is_stopping(s)) {
+        struct timespec t =
+            clock_timespec(wait < LONGEST_PAUSE ? wait : LONGEST_PAUSE);
+
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
+    }
+}
+
 /* The kernel's word on who connected. */
 static void know_unix_peer(struct connection *c)
 {
@@ -325,11 +394,17 @@ static void add_connection(struct http_server *s, int fd,
 {
     struct connection *c = calloc(1, sizeof(*c));
 
-    if (!c) {
+    if (c && s->tls) {
+        c->tls = tls_accept(s->tls, fd);
+        c->client.is_tls = true;
+    }
+    if (!c || (s->tls && !c->tls)) {
+        free(c);
         close(fd);
         return;
     }
     c->fd = fd;
+    c->is_fresh = true;
     c->in = BUF_INIT(s->limits.head_bytes + 2 * s->limits.body_bytes +
                      ((size_t)64 << 10));
     c->out = BUF_INIT(s->limits.reply_bytes + ((size_t)64 << 10));
@@ -344,8 +419,19 @@ static void add_connection(struct http_server *s, int fd,
     watch(s, c, EPOLL_CTL_ADD);
 }
 
+static void refresh_certificate(struct http_server *s)
+{
+    struct error err;
+
+    if (s->tls && !tls_server_refresh(s->tls, &err) && s->say) {
+        error_wrap(&err, "the certificate in use stays, the new one is bad");
+        s->say(s->arg, err.text);
+    }
+}
+
 static void accept_clients(struct http_server *s)
 {
+    refresh_certificate(s);
     for (int i = 0; i < EVENTS_AT_ONCE; i++) {
         struct sockaddr_storage addr = {0};
         socklen_t len = sizeof(addr);
@@ -362,6 +448,7 @@ static void accept_clients(struct http_server *s)
         if (fd < 0)
             return;
         add_connection(s, fd, &addr);
+        breathe(s);
     }
 }
 
@@ -375,16 +462,6 @@ static void drop_expired(struct http_server *s)
             drop(s, c);
     }
     set_accepting(s, s->n_connections < s->limits.connections);
-}
-
-static bool is_stopping(struct http_server *s)
-{
-    bool stopping;
-
-    pthread_mutex_lock(&s->lock);
-    stopping = s->stopping;
-    pthread_mutex_unlock(&s->lock);
-    return stopping;
 }
 
 static void *serve(void *arg)
@@ -409,8 +486,10 @@ static void *serve(void *arg)
 
             done |= source == &s->wakeup;
             clients |= source == s;
-            if (source != &s->wakeup && source != s)
+            if (source != &s->wakeup && source != s) {
                 on_socket(s, source, events[i].events);
+                breathe(s);
+            }
         }
         if (done)
             collect_done(s);
@@ -468,6 +547,17 @@ static void init_locks(struct http_server *s)
     pthread_condattr_destroy(&attr);
 }
 
+static void init_limits(struct http_server *s)
+{
+    int64_t now = clock_monotonic_ns();
+
+    s->rate =
+        (struct rate){.per_minute = s->limits.requests, .seed = (uint64_t)now};
+    budget_init(&s->for_events, s->limits.cpu_percent, SAVED_FOR_EVENTS, now);
+    budget_init(&s->for_handlers, s->limits.cpu_percent, SAVED_FOR_HANDLERS,
+                now);
+}
+
 struct http_server *http_server_new(const struct http_server_options *options,
                                     struct error *err)
 {
@@ -480,13 +570,20 @@ struct http_server *http_server_new(const struct http_server_options *options,
     }
     s->limits = options->limits ? *options->limits : http_default_limits;
     s->handler = options->handler;
+    s->at_once = options->at_once;
     s->arg = options->arg;
     s->thread_begins = options->thread_begins;
     s->thread_ends = options->thread_ends;
+    s->say = options->say;
     s->queue_end = &s->queue;
     s->epoll = s->wakeup = -1;
-    s->listener = http_listen(options->address, options->unix_mode, err);
     init_locks(s);
+    init_limits(s);
+    if (options->tls)
+        s->tls = tls_server_new(options->tls, err);
+    s->listener = options->tls && !s->tls
+                      ? -1
+                      : http_listen(options->address, options->unix_mode, err);
     if (s->listener >= 0) {
         http_listening_address(s->listener, s->address);
         if (open_descriptors(s, err)) {
@@ -497,6 +594,7 @@ struct http_server *http_server_new(const struct http_server_options *options,
         }
     }
     close_descriptors(s);
+    tls_server_free(s->tls);
     free(s);
     return NULL;
 }
@@ -521,6 +619,7 @@ void http_server_free(struct http_server *s)
     if (strncmp(s->address, "unix:", 5) == 0)
         unlink(s->address + 5);
     close_descriptors(s);
+    tls_server_free(s->tls);
     pthread_mutex_destroy(&s->lock);
     pthread_cond_destroy(&s->work);
     pthread_cond_destroy(&s->quiet);

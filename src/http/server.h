@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "http/address.h"
 #include "http/message.h"
+#include "http/tls.h"
 
 /*
  * A small HTTP/1.1 server: one for the endpoint inside other people's
@@ -25,9 +26,11 @@ struct http_server;
 /* Who is at the other end, as far as the connection itself says it. */
 struct http_client {
     char address[HTTP_ADDRESS_MAX]; /* "127.0.0.1:51234", "unix:" */
-    bool is_tls;
     bool is_unix;
     uid_t uid; /* at the other end of a unix socket */
+    bool is_tls;
+    bool has_certificate; /* and the client CA has signed it */
+    struct buf names;     /* in it, as tls_client_names() lists them */
 };
 
 /* A request in the hands of a handler, and the reply it makes. */
@@ -52,6 +55,12 @@ struct http_limits {
     int64_t body_timeout_ns;
     int64_t idle_timeout_ns;  /* a connection between requests */
     int64_t write_timeout_ns; /* without any progress */
+    unsigned requests;        /* of one client, a minute; 0: no limit */
+    /*
+     * Of one CPU, for reading and answering, and again for what handlers do;
+     * what comes faster waits.  0: no limit.
+     */
+    unsigned cpu_percent;
 };
 
 extern const struct http_limits http_default_limits;
@@ -63,11 +72,18 @@ struct http_server_options {
      */
     const char *address;
     unsigned unix_mode;               /* of the socket file; 0 means 0600 */
+    const struct tls_files *tls;      /* NULL: plain HTTP */
     const struct http_limits *limits; /* NULL: the defaults */
     http_handler *handler;
+    /* Asked first, in the thread that reads requests, so that nothing can be
+     * in its way; answers what costs nothing (a probe), or says false. */
+    bool (*at_once)(struct http_exchange *x, void *arg);
     void *arg;
     /* Called in each thread of the server, first and last; may be NULL. */
     void (*thread_begins)(void), (*thread_ends)(void);
+    /* Takes words for a log: a certificate that cannot be read again.  From
+     * the server's thread; may be NULL. */
+    void (*say)(void *arg, const char *words);
 };
 
 /* Starts to listen; the words of an error name the address. */

@@ -23,7 +23,7 @@ static int cpu_fd = -1;
  * failures of a few threads matter to anybody. */
 static struct {
     pthread_t thread;
-    char text[256];
+    char text[512];
 } failures[16];
 
 int api_fail(int code, const struct error *err)
@@ -32,7 +32,7 @@ int api_fail(int code, const struct error *err)
     size_t slot = ((size_t)self >> 12) % 16;
 
     failures[slot].thread = self;
-    snprintf(failures[slot].text, sizeof(failures[slot].text), "%.255s",
+    snprintf(failures[slot].text, sizeof(failures[slot].text), "%.511s",
              err->text);
     return -code;
 }

@@ -1,5 +1,6 @@
 #include "runtime/endpoint.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/file.h"
@@ -59,23 +60,45 @@ static bool wait_for(struct exchange *x, int64_t ns)
 
 /* --- profile and trace: these take their time --------------------------- */
 
-static int64_t cpu_seconds(struct str query)
+static int64_t longest(const struct exchange *x)
+{
+    return x->request->max_seconds ? x->request->max_seconds : MAX_SECONDS;
+}
+
+/* True: the client wants longer than it may, and was told so. */
+static bool is_too_long(struct exchange *x, double seconds)
+{
+    char words[128];
+
+    if (seconds <= (double)longest(x))
+        return false;
+    snprintf(words, sizeof(words),
+             "\"seconds\" may be %lld at most in this program",
+             (long long)longest(x));
+    refuse(x, 400, words);
+    return true;
+}
+
+static int64_t cpu_seconds(const struct exchange *x)
 {
     char text[32];
     struct str value;
     uint64_t seconds;
 
-    if (!query_get(query, STR("seconds"), text, sizeof(text), &value) ||
+    if (!query_get(x->request->query, STR("seconds"), text, sizeof(text),
+                   &value) ||
         !str_to_u64(value, 10, &seconds) || seconds == 0 || seconds > INT64_MAX)
-        return DEFAULT_SECONDS;
-    return seconds < (uint64_t)MAX_SECONDS ? (int64_t)seconds : MAX_SECONDS;
+        return longest(x) < DEFAULT_SECONDS ? longest(x) : DEFAULT_SECONDS;
+    return (int64_t)seconds;
 }
 
 static void serve_profile(struct exchange *x)
 {
-    int64_t seconds = cpu_seconds(x->request->query);
+    int64_t seconds = cpu_seconds(x);
     struct error err;
 
+    if (is_too_long(x, (double)seconds))
+        return;
     if (!cpu_start(&(struct cpu_options){0}, &err)) {
         error_wrap(&err, "Could not enable CPU profiling");
         refuse(x, 500, err.text);
@@ -102,7 +125,7 @@ static double trace_seconds(struct str query)
     seconds = strtod(text, &end);
     if (end == text || *end || !(seconds > 0))
         return 1;
-    return seconds < (double)MAX_SECONDS ? seconds : (double)MAX_SECONDS;
+    return seconds;
 }
 
 /* Not Go's format: a timeline for Chrome's and Perfetto's viewers. */
@@ -111,6 +134,8 @@ static void serve_trace(struct exchange *x)
     double seconds = trace_seconds(x->request->query);
     struct error err;
 
+    if (is_too_long(x, seconds))
+        return;
     if (!cpu_start(&(struct cpu_options){.timeline = true}, &err)) {
         error_wrap(&err, "Could not enable tracing");
         refuse(x, 500, err.text);
@@ -137,7 +162,7 @@ static bool delta_seconds(struct str query, bool *wanted, int64_t *seconds)
         return true;
     if (!str_to_u64(value, 10, &v) || v == 0 || v > INT64_MAX)
         return false;
-    *seconds = v < (uint64_t)MAX_SECONDS ? (int64_t)v : MAX_SECONDS;
+    *seconds = (int64_t)v;
     return true;
 }
 
@@ -192,7 +217,8 @@ static void serve_snapshot(struct exchange *x, struct str name)
         return;
     }
     if (delta) {
-        serve_delta(x, kind, seconds);
+        if (!is_too_long(x, (double)seconds))
+            serve_delta(x, kind, seconds);
         return;
     }
     debug = debug < 0 ? 0 : debug > 2 ? 2 : debug;

@@ -19,6 +19,7 @@ struct endpoint_request {
     struct str path;  /* not decoded */
     struct str query; /* not decoded */
     struct str body;
+    int64_t max_seconds; /* the longest that may be asked for; 0: a day */
 
     /* Waits so long; false as soon as the client has gone. */
     bool (*wait)(void *arg, int64_t ns);

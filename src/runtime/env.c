@@ -157,21 +157,23 @@ static void start_heap(void)
 }
 
 /* An endpoint that was asked for and cannot be had is worth a line. */
-static void serve(const char *address)
+static void serve(void)
 {
-    const char *insecure = getenv("PPROF_INSECURE");
-    bool open = insecure && strcmp(insecure, "1") == 0;
+    struct serve_options options;
     char own[512];
     struct error err;
 
     if (env.children)
         serve_in_children();
-    if (serve_start(address, open, &err))
-        return;
-    /* Among several programs the first one has the address. */
-    serve_own_address(address, own, sizeof(own));
-    if (env.children && serve_start(own, open, &err))
-        return;
+    if (serve_options_read(NULL, &options, &err)) {
+        if (serve_start(&options, &err))
+            return;
+        /* Among several programs the first one has the address. */
+        serve_own_address(options.address, own, sizeof(own));
+        options.address = own;
+        if (env.children && serve_start(&options, &err))
+            return;
+    }
     env.debug = true;
     say("no profiling endpoint", err.text);
 }
@@ -245,7 +247,7 @@ void env_start(void)
     if ((address && *address) || getenv("PPROF_MEM_RATE"))
         start_heap();
     if (address && *address)
-        serve(address);
+        serve();
     if (!env.children)
         hide_from_children();
 }

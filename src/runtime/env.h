@@ -10,7 +10,28 @@
  *                                USR1, USR2, HUP) starts and stops it, each
  *                                time into FILE.0, FILE.1, …
  *   PPROF_ADDR=ADDRESS           serve /debug/pprof/ there
- *   PPROF_INSECURE=1             … also where other machines can reach it
+ *   PPROF_INSECURE=1             … also where other machines can reach it,
+ *                                without authentication or in the clear
+ *   PPROF_TLS_CERT, PPROF_TLS_KEY  PEM files: serve it by TLS
+ *   PPROF_CLIENT_CA=FILE         to those whose certificate it has signed
+ *   PPROF_CLIENT_ALLOW=NAMES     … and has one of these names
+ *                                (http/certificate.h)
+ *   PPROF_TOKEN_FILE=FILE        or to those who have a secret of this file
+ *                                (http/tokens.h)
+ *   PPROF_KUBERNETES=1           or to those whom the cluster lets read the
+ *                                URL (http/review.h)
+ *   PPROF_HOSTS=NAMES            names that a Host header may have, besides
+ *                                addresses and localhost (http/host.h)
+ *   PPROF_UNIX_MODE=OCTAL        of a unix socket's file: 600
+ *   PPROF_MAX_SECONDS=N          the longest profile: 300
+ *   PPROF_MAX_REPLY_MB=N         the largest reply: 256
+ *   PPROF_MAX_CONNECTIONS=N      at a time: 64
+ *   PPROF_MAX_REQUESTS=N         of one client, a minute: 600; 0 no limit
+ *   PPROF_MAX_CPU=PERCENT        of one CPU, for requests and again for what
+ *                                they ask for: 4; 0 no limit
+ *   PPROF_AUDIT=PLACE            a line for each profile: off, stderr or a
+ *                                file.  stderr where somebody is asked who he
+ *                                is, else off
  *   PPROF_CPU_RATE=HZ            samples a CPU second, 1 to 4000
  *   PPROF_BLOCK_RATE=NS          waits of NS nanoseconds and more are in the
  *                                block profile, of shorter ones as many as

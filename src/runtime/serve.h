@@ -5,15 +5,16 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "runtime/serve_options.h"
 
 /*
- * The endpoint on a socket of its own.  One per process.
+ * The endpoint on a socket of its own, behind its guard.  One per process.
+ * On success a line on stderr says where it is.
  *
- * An address beyond this machine is refused unless `insecure` says that
- * everybody who can reach it may look.  On success a line on stderr says
- * where it is.
+ * /healthz and /readyz answer everybody: who asks has no certificate, and
+ * learns that the process lives, nothing else.
  */
-bool serve_start(const char *address, bool insecure, struct error *err);
+bool serve_start(const struct serve_options *options, struct error *err);
 void serve_stop(void);
 
 /* Where it listens; "" when it does not. */
@@ -26,7 +27,10 @@ void serve_in_children(void);
 /* An address for this process when another one has the given one. */
 void serve_own_address(const char *address, char *out, size_t size);
 
-/* In the child: the parent's listener is not ours. */
+/* Around fork: a child has neither the parent's listener nor a lock that one
+ * of its threads had. */
+void serve_before_fork(void);
+void serve_after_fork_in_parent(void);
 void serve_after_fork(void);
 
 #endif

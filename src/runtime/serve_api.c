@@ -2,7 +2,6 @@
  * The functions of <pprof/pprof.h> that serve the endpoint.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "pprof/pprof.h"
@@ -11,7 +10,6 @@
 #include "runtime/serve.h"
 #include "runtime/state.h"
 
-#define DEFAULT_ADDRESS "127.0.0.1:6060"
 #define MAX_REPLY_BYTES ((size_t)256 << 20)
 #define LOOK_NS         ((int64_t)100000000) /* for a client that has gone */
 
@@ -30,23 +28,10 @@ static int failure_code(const struct error *err)
 
 int pprof_serve_opts(const struct pprof_serve_options *options)
 {
-    struct pprof_serve_options o = {0};
-    const char *insecure = getenv("PPROF_INSECURE");
+    struct serve_options o;
     struct error err = {""};
 
-    if (options)
-        memcpy(&o, options,
-               options->size < sizeof(o) ? options->size : sizeof(o));
-    /* Who names no address has one already under pprof-run. */
-    if ((!o.address || !*o.address) && *serve_address())
-        return 0;
-    if (!o.address || !*o.address)
-        o.address = getenv("PPROF_ADDR");
-    if (!o.address || !*o.address)
-        o.address = DEFAULT_ADDRESS;
-    if (!serve_start(o.address,
-                     o.insecure || (insecure && strcmp(insecure, "1") == 0),
-                     &err))
+    if (!serve_options_read(options, &o, &err) || !serve_start(&o, &err))
         return api_fail(failure_code(&err), &err);
     return 0;
 }

@@ -61,6 +61,7 @@ static void before_fork(void)
     until = clock_timespec(clock_realtime_ns() + FORK_PATIENCE_NS);
     if (pthread_mutex_timedlock(&runtime.lock, &until) == 0)
         undo |= FORK_LOCKED;
+    serve_before_fork();
     pprof_thread.at_fork = undo;
 }
 
@@ -78,6 +79,7 @@ static void unblock_after_fork(void)
 
 static void after_fork_in_parent(void)
 {
+    serve_after_fork_in_parent();
     if (pprof_thread.at_fork & FORK_LOCKED)
         pthread_mutex_unlock(&runtime.lock);
     unblock_after_fork();

@@ -1,0 +1,28 @@
+#ifndef BASE_STAMP_H
+#define BASE_STAMP_H
+
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/*
+ * How a file looks from outside, to see whether it has been changed or
+ * replaced.  Two stamps compare with memcmp; a file that is not there (or
+ * NULL) has a stamp of zeros.
+ */
+struct stamp {
+    uint64_t device, inode, size;
+    int64_t seconds, nanoseconds;
+};
+
+static inline struct stamp stamp_of(const char *path)
+{
+    struct stat st;
+
+    if (!path || stat(path, &st) != 0)
+        return (struct stamp){0};
+    return (struct stamp){st.st_dev, st.st_ino, (uint64_t)st.st_size,
+                          st.st_mtim.tv_sec, st.st_mtim.tv_nsec};
+}
+
+#endif

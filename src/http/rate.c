@@ -1,0 +1,24 @@
+#include "http/rate.h"
+
+#define MINUTE ((int64_t)60 * 1000000000)
+
+bool rate_allows(struct rate *r, struct str client, int64_t now_ns)
+{
+    uint64_t hash = str_hash_seeded(client, r->seed);
+    size_t at = hash % RATE_CLIENTS;
+    int64_t free_ns = r->places[at].free_ns;
+    bool is_other = r->places[at].client != hash;
+
+    if (r->per_minute == 0)
+        return true;
+    if (free_ns < now_ns || is_other)
+        free_ns = now_ns;
+    free_ns += MINUTE / r->per_minute;
+    if (free_ns > now_ns + MINUTE)
+        return false;
+    if (!is_other || free_ns >= r->places[at].free_ns) {
+        r->places[at].client = hash;
+        r->places[at].free_ns = free_ns;
+    }
+    return true;
+}
