@@ -9,8 +9,6 @@
  *
  * SIGNAL CONTEXT as far as the allocator below is; see heap.h.
  */
-#include "runtime/alloc_hooks.h"
-
 #include <errno.h>
 #include <malloc.h>
 #include <stdint.h>
@@ -36,7 +34,7 @@ static void *entered(void *p, size_t size, uint32_t rate,
     return p;
 }
 
-SLOW void *alloc_sampled_malloc(size_t size, const void *return_address)
+SLOW static void *sampled_malloc(size_t size, const void *return_address)
 {
     uint32_t rate = heap_due(size);
     void *p = NULL;
@@ -51,11 +49,11 @@ SLOW void *alloc_sampled_malloc(size_t size, const void *return_address)
 PPROF_API void *malloc(size_t size)
 {
     if (heap_count(size))
-        return alloc_sampled_malloc(size, __builtin_return_address(0));
+        return sampled_malloc(size, __builtin_return_address(0));
     return alloc_next.malloc(size);
 }
 
-SLOW void alloc_free_known(void *p)
+SLOW static void free_known(void *p)
 {
     struct live_block block;
 
@@ -68,7 +66,7 @@ SLOW void alloc_free_known(void *p)
 PPROF_API void free(void *p)
 {
     if (heap_may_know(p))
-        alloc_free_known(p);
+        free_known(p);
     else
         alloc_next.free(p);
 }

@@ -128,8 +128,9 @@ static void find_all(struct alloc_next *n)
     *(void **)&n->valloc = alloc_next_symbol("valloc");
     *(void **)&n->pvalloc = alloc_next_symbol("pvalloc");
     *(void **)&n->usable_size = alloc_next_symbol("malloc_usable_size");
-    home = library_of(*(void **)&n->malloc);
-    n->can_align = home && home == library_of(*(void **)&n->memalign) &&
+    home = library_of(alloc_next_symbol("gnu_get_libc_version"));
+    n->can_align = home && home == library_of(*(void **)&n->malloc) &&
+                   home == library_of(*(void **)&n->memalign) &&
                    home == library_of(*(void **)&n->usable_size) &&
                    home == library_of(*(void **)&n->free);
 }

@@ -25,7 +25,9 @@ struct alloc_next {
     void *(*valloc)(size_t);
     void *(*pvalloc)(size_t);
     size_t (*usable_size)(void *);
-    /* memalign and usable_size belong to the same allocator as malloc. */
+    /* It is libc's own.  A block of another one may be freed with its size
+     * by a function that we do not see (sdallocx, tc_free_sized), which must
+     * then be right: no sampled block of theirs may be aligned. */
     bool can_align;
 };
 

@@ -4,11 +4,13 @@
 #include "runtime/heap.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "runtime/heap_keeper.h"
 #include "runtime/heap_math.h"
 #include "runtime/rawcall.h"
 #include "runtime/sigprof.h"
@@ -92,14 +94,21 @@ static uint32_t now_for_born(void)
                   HEAP_BORN_NS);
 }
 
-static void filter_add(uint64_t address, uint32_t by)
+/* One block more or, by -1, less. */
+static void filter_add(uint64_t address, int by)
 {
     if (address % HEAP_ALIGN == 0)
         return;
-    atomic_fetch_add(&heap.unaligned, by);
+    atomic_fetch_add(&heap.unaligned, (uint32_t)by);
     atomic_fetch_add(
         &heap.filter[address >> HEAP_FILTER_SHIFT & (HEAP_FILTER_SLOTS - 1)],
-        by);
+        (uint16_t)by);
+}
+
+static void wake_keeper(void)
+{
+    if (atomic_exchange_explicit(&heap.stale, 1, memory_order_relaxed) == 0)
+        raw_call4(SYS_futex, (long)&heap.stale, FUTEX_WAKE_PRIVATE, 1, 0);
 }
 
 static struct stack_record *site_at(uint32_t offset)
@@ -124,7 +133,7 @@ static struct stack_record *find_site(uint64_t tag, const void *return_address)
         pcs[n++] = FRAME_TRUNCATED;
     add(&heap.ends[end]);
     if (end == UNWIND_NO_DATA)
-        atomic_store_explicit(&heap.stale, 1, memory_order_relaxed);
+        wake_keeper();
     stack = stack_table_add(&heap.stacks, pcs, n, 0);
     if (!stack)
         return NULL;
@@ -170,7 +179,7 @@ bool heap_leave(const void *p, struct live_block *out)
 {
     if (!heap_live_remove(&heap.live, (uint64_t)(uintptr_t)p, out))
         return false;
-    filter_add(out->address, UINT32_MAX); /* one less */
+    filter_add(out->address, -1);
     stack_record_count(site_at(out->site), SITE_FREES, 1);
     return true;
 }
@@ -234,7 +243,11 @@ bool heap_set_rate(uint64_t rate, struct error *err)
     runtime_unlock();
     heap_thread.left = 0;
     heap_thread.rate = 0;
-    return rate == 0 || number || error_set(err, "too many different rates");
+    if (rate > 0 && !number)
+        return error_set(err, "too many different rates");
+    if (rate > 0)
+        runtime_refresh();
+    return rate == 0 || heap_keeper_start(err);
 }
 
 bool heap_start(struct error *err)

@@ -21,10 +21,10 @@
  * free.  What is in use is the difference.
  *
  * How free() knows a sampled block: it is aligned to HEAP_ALIGN, an address
- * test that needs no memory.  Blocks that could not be aligned (big ones from
- * calloc and realloc; all of them at rates below HEAP_ALIGN_RATE, where the
- * padding would cost more than the program) are counted in a filter by
- * address.
+ * test that needs no memory.  Blocks that could not be aligned (big ones; all
+ * of them at rates below HEAP_ALIGN_RATE, where the padding would cost more
+ * than the program, and above allocators other than libc's) are counted in a
+ * filter by address.
  *
  * The hooks run wherever malloc does: in signal handlers, in the loader, in
  * destructors of thread-locals.  No lock, no allocation, no call that could.
@@ -60,9 +60,10 @@ extern __thread struct heap_thread heap_thread
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* Counters by address for sampled blocks that are not aligned.  Neighbours
- * share a counter, so that a program's frees touch few lines of it. */
-#define HEAP_FILTER_SLOTS 16384
-#define HEAP_FILTER_SHIFT 16
+ * share a counter, so that a program's frees touch few lines of it; with one
+ * sample in 512 KiB it says yes in vain for 3 % of the blocks. */
+#define HEAP_FILTER_SLOTS 65536
+#define HEAP_FILTER_SHIFT 14
 
 #define HEAP_MAX_RATES 256
 
@@ -86,7 +87,7 @@ struct heap {
     _Atomic uint64_t lost;   /* for want of room */
     _Atomic uint64_t ends[UNWIND_ENDS];
     int64_t start_ns; /* monotonic: what `born` counts from */
-    _Atomic uint32_t filter[HEAP_FILTER_SLOTS];
+    _Atomic uint16_t filter[HEAP_FILTER_SLOTS];
 };
 
 extern struct heap heap __attribute__((visibility("hidden")));

@@ -17,6 +17,7 @@
 #include "runtime/api.h"
 #include "runtime/cpu.h"
 #include "runtime/heap.h"
+#include "runtime/heap_keeper.h"
 #include "runtime/locks.h"
 #include "runtime/rawcall.h"
 #include "runtime/serve.h"
@@ -110,6 +111,7 @@ static void after_fork_in_child(void)
     atomic_store(&n_starting, 0);
     runtime.lock = fresh;
     runtime.forks++;
+    heap_keeper_after_fork();
     unblock_after_fork();
 }
 

@@ -1,0 +1,167 @@
+/*
+ * C++'s operators new and delete, all forms, by their mangled names: this
+ * library needs no C++ runtime.
+ *
+ * Most runtimes' operator new calls malloc, which is wrapped already; those
+ * of jemalloc, tcmalloc and mimalloc do not.  So each form goes on to the
+ * next definition of the very same form, as if we were not there, and counts
+ * only what has not passed through malloc: then the thread's count of bytes
+ * is what it was before.  A form that is seen to come through malloc is not
+ * watched any more.
+ *
+ * A program that brings its own operators has them called instead of ours;
+ * forms that it leaves to the runtime come here and go on to the runtime,
+ * which calls the program's as ever.
+ */
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "pprof/pprof.h"
+#include "runtime/alloc_next.h"
+#include "runtime/heap.h"
+
+/* On x86-64 and aarch64 a function may be called with more arguments than it
+ * takes; all forms have three words at most. */
+typedef void *operator_fn(uintptr_t, uintptr_t, uintptr_t);
+
+struct operator_form {
+    const char *name;
+    _Atomic(operator_fn *) next;
+    _Atomic bool comes_by; /* its blocks come through malloc */
+};
+
+/* When there is no C++ runtime below us, which only a program that looks the
+ * names up can notice.  Out of memory it has to do without an exception. */
+static void *plain_new(uintptr_t size, uintptr_t a, uintptr_t b)
+{
+    (void)a;
+    (void)b;
+    return alloc_next.malloc(size ? size : 1);
+}
+
+static void *aligned_new(uintptr_t size, uintptr_t align, uintptr_t b)
+{
+    (void)b;
+    return alloc_next.memalign(align, size ? size : 1);
+}
+
+static void *plain_delete(uintptr_t p, uintptr_t a, uintptr_t b)
+{
+    (void)a;
+    (void)b;
+    alloc_next.free((void *)p);
+    return NULL;
+}
+
+/* A runtime that came with a plugin is not in the scope that we see. */
+static void *find_in_runtimes(const char *name)
+{
+    static const char *const runtimes[] = {"libstdc++.so.6", "libc++abi.so.1",
+                                           "libc++.so.1"};
+    void *found = NULL;
+
+    for (size_t i = 0; !found && i < sizeof(runtimes) / sizeof(runtimes[0]);
+         i++) {
+        void *library = dlopen(runtimes[i], RTLD_LAZY | RTLD_NOLOAD);
+
+        if (library)
+            found = dlsym(library, name); /* it stays loaded */
+    }
+    return found;
+}
+
+static __attribute__((noinline, cold)) operator_fn *
+find_next(struct operator_form *form)
+{
+    operator_fn *fn;
+
+    *(void **)&fn = alloc_next_symbol(form->name);
+    if (!fn)
+        *(void **)&fn = find_in_runtimes(form->name);
+    if (!fn)
+        fn = strncmp(form->name, "_Zn", 3) != 0      ? plain_delete
+             : strstr(form->name, "St11align_val_t") ? aligned_new
+                                                     : plain_new;
+    atomic_store(&form->next, fn);
+    return fn;
+}
+
+static inline operator_fn *next_of(struct operator_form *form)
+{
+    operator_fn *fn = atomic_load_explicit(&form->next, memory_order_relaxed);
+
+    return fn ? fn : find_next(form);
+}
+
+static __attribute__((noinline)) void *watched_new(struct operator_form *form,
+                                                   uintptr_t size, uintptr_t a,
+                                                   uintptr_t b,
+                                                   const void *return_address)
+{
+    struct heap_thread before = heap_thread;
+    void *p = next_of(form)(size, a, b);
+    uint32_t rate;
+
+    /* At rate 1 it is always 0, but a number was drawn. */
+    if (heap_thread.left != before.left || heap_thread.seed != before.seed) {
+        atomic_store_explicit(&form->comes_by, true, memory_order_relaxed);
+        return p;
+    }
+    if (!heap_count(size))
+        return p;
+    rate = heap_due(size);
+    if (rate && p)
+        heap_enter(p, size, rate, return_address);
+    return p;
+}
+
+#define NEW(name)                                                              \
+    PPROF_API void *name(uintptr_t size, uintptr_t a, uintptr_t b)             \
+        __attribute__((weak));                                                 \
+    void *name(uintptr_t size, uintptr_t a, uintptr_t b)                       \
+    {                                                                          \
+        static struct operator_form form = {#name, NULL, false};               \
+                                                                               \
+        if (atomic_load_explicit(&form.comes_by, memory_order_relaxed))        \
+            return next_of(&form)(size, a, b);                                 \
+        return watched_new(&form, size, a, b, __builtin_return_address(0));    \
+    }
+
+#define DELETE(name)                                                           \
+    PPROF_API void name(void *p, uintptr_t a, uintptr_t b)                     \
+        __attribute__((weak));                                                 \
+    void name(void *p, uintptr_t a, uintptr_t b)                               \
+    {                                                                          \
+        static struct operator_form form = {#name, NULL, false};               \
+        struct live_block block;                                               \
+                                                                               \
+        if (heap_may_know(p))                                                  \
+            heap_leave(p, &block);                                             \
+        next_of (&form)((uintptr_t)p, a, b);                                   \
+    }
+
+/* new, new[]: plain, nothrow, aligned, aligned and nothrow */
+NEW(_Znwm)
+NEW(_Znam)
+NEW(_ZnwmRKSt9nothrow_t)
+NEW(_ZnamRKSt9nothrow_t)
+NEW(_ZnwmSt11align_val_t)
+NEW(_ZnamSt11align_val_t)
+NEW(_ZnwmSt11align_val_tRKSt9nothrow_t)
+NEW(_ZnamSt11align_val_tRKSt9nothrow_t)
+
+/* delete, delete[]: plain, with size, nothrow, and all that aligned */
+DELETE(_ZdlPv)
+DELETE(_ZdaPv)
+DELETE(_ZdlPvm)
+DELETE(_ZdaPvm)
+DELETE(_ZdlPvRKSt9nothrow_t)
+DELETE(_ZdaPvRKSt9nothrow_t)
+DELETE(_ZdlPvSt11align_val_t)
+DELETE(_ZdaPvSt11align_val_t)
+DELETE(_ZdlPvmSt11align_val_t)
+DELETE(_ZdaPvmSt11align_val_t)
+DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t)
+DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t)
