@@ -1,0 +1,432 @@
+// The flame graph view: one icicle, or two (callers above callees; before
+// beside after), the table at the side, and what connects them: one
+// selection, one hovered function, one search.
+
+import { COLOR_CHOICES, colorSources } from './colors.js';
+import { detailText } from './detail.js';
+import { el, whenQuiet } from './dom.js';
+import { frameDetail } from './flame_detail.js';
+import { Breadcrumb, Legend, makeSplitter } from './flame_parts.js';
+import { readPlace, writePlace } from './flame_place.js';
+import { flameTools } from './flame_tools.js';
+import { FlameTable } from './flame_table.js';
+import { frameMenu } from './frame_menu.js';
+import { Icicle } from './icicle.js';
+import { makeLook } from './look.js';
+import { invert, pivot } from './merge.js';
+import { Minimap } from './minimap.js';
+import { percentText, plural, valueText } from './numbers.js';
+import { exactly, findIn, matchSources, patternOf } from './search.js';
+import { PLACE_WORDS } from './state.js';
+import { layOut } from './tree.js';
+
+/** @typedef {import('./tree.js').Tree} Tree */
+/** @typedef {import('./main.js').App} App */
+/** @typedef {import('./look.js').DiffMode} DiffMode */
+
+/**
+ * A tree in one of the two panes.
+ * @typedef {object} Panel
+ * @property {Icicle} icicle
+ * @property {Tree} tree
+ * @property {'both' | 'new' | 'base'} side
+ * @property {boolean} up
+ * @property {string} rootLabel
+ */
+
+export class FlameView {
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    this.main = this.makeIcicle('Flame graph');
+    this.second = this.makeIcicle('Callers');
+    this.minimap = new Minimap(this.main);
+    this.crumbs = new Breadcrumb((node) => this.openCrumb(node));
+    this.legend = new Legend((group) => this.dimBy(group));
+    this.table = new FlameTable({
+      select: (source) => this.selectSource(source),
+      open: (source) => this.pivotOn(source),
+      hover: (source) => this.hoverSource(source),
+      menu: (source, x, y) => this.openMenu(source, -1, x, y),
+      sorted: (key, down) => app.state.set({ order: (down ? '-' : '+') + key },
+        { replace: true, quiet: true }),
+    });
+    this.status = el('div', { class: 'flame-status', role: 'status' });
+    this.middle = el('div', { class: 'pivot-bar' });
+    this.panes = el('div', { class: 'panes' });
+    this.tools = el('div', { class: 'flame-tools' });
+    this.pane = el('section', { class: 'flame-pane',
+      'aria-label': 'Flame graph' },
+    el('div', { class: 'flame-bar' }, this.crumbs.element, this.tools),
+    this.minimap.element, this.panes,
+    el('div', { class: 'flame-foot' }, this.legend.element, this.status));
+    this.element = el('div', { class: 'flame-view' }, this.table.element,
+      makeSplitter(this.table.element, 'Width of the table'), this.pane);
+    /** @type {Panel[]} */
+    this.panels = [];
+    /** @type {import('./data.js').Flame | null} */
+    this.flame = null;
+    /** @type {import('./colors.js').Coloring | null} */
+    this.coloring = null;
+    /** @type {import('./search.js').Found | null} */
+    this.found = null;
+    this.foundAt = -1;
+    this.keepPlace = whenQuiet(250, () => writePlace(this));
+  }
+
+  /** @param {string} label */
+  makeIcicle(label) {
+    /** @type {Icicle} */
+    const icicle = new Icicle({
+      hover: (node) => this.onHover(icicle, node),
+      select: (node) => this.onSelect(icicle, node),
+      moved: () => this.onMoved(icicle),
+      menu: (node, x, y) => this.openMenu(-1, node, x, y, icicle),
+      describe: (node) => this.describe(icicle, node),
+    }, label);
+    return icicle;
+  }
+
+  /** @param {Set<string> | null} changed null: everything */
+  async show(changed) {
+    const { state, data } = this.app;
+    const flame = await data.flame(state.dataQuery());
+    const fresh = flame !== this.flame;
+    const words = ['p', 'dm', 'invert', 'view'];
+    const rebuild = fresh || !changed || words.some((w) => changed.has(w));
+    this.flame = flame;
+    this.pane.classList.toggle('empty', flame.tree.count <= 1);
+    if (fresh) this.applyColors();
+    else if (changed?.has('color')) this.applyColors(true);
+    if (rebuild) this.arrange();
+    if (fresh) this.showTable();
+    this.element.dataset.side = state.get('side');
+    if (rebuild || changed?.has('q')) this.search();
+    if (rebuild || changed?.has('z') || changed?.has('w')) readPlace(this);
+    this.tools.replaceChildren(...flameTools(this));
+  }
+
+  measure() {
+    return this.flame ? this.flame.header : { scale: 1, unit: '' };
+  }
+
+  /** What 100 % is. */
+  whole() {
+    return this.flame?.header.total || 0;
+  }
+
+  /** @returns {import('./colors.js').ColorBy} */
+  colorBy() {
+    const wanted = this.app.state.get('color');
+    return COLOR_CHOICES.find(([by]) => by === wanted)?.[0] ?? 'package';
+  }
+
+  /** @returns {DiffMode | null} */
+  diffMode() {
+    const tree = this.flame?.tree;
+    if (!tree) return null;
+    if (!tree.selfBase) return tree.hasNegative ? 'overlay' : null;
+    const wanted = this.app.state.get('dm');
+    return wanted === 'overlay' || wanted === 'side' ? wanted : 'color';
+  }
+
+  applyColors(repaint = false) {
+    if (!this.flame) return;
+    this.coloring = colorSources(this.flame.tree, this.colorBy());
+    if (this.diffMode()) this.legend.showChange();
+    else this.legend.show(this.coloring, this.whole(), this.colorBy());
+    if (repaint) {
+      this.recolor();
+      this.showTable();
+    }
+  }
+
+  showTable() {
+    if (!this.flame || !this.coloring) return;
+    this.table.show(this.flame.tree, this.whole(), this.measure(),
+      this.coloring, this.app.state.get('order') || '-self');
+  }
+
+  /** Chooses the trees and puts the icicles in place. */
+  arrange() {
+    if (!this.flame) return;
+    const { tree } = this.flame;
+    const { state } = this.app;
+    const pattern = state.get('p');
+    this.panes.className = 'panes';
+    this.panels = [{ icicle: this.main, tree, side: 'both', up: false,
+      rootLabel: 'all' }];
+    if (pattern || state.view === 'callers') {
+      this.arrangePivot(tree, pattern);
+    } else if (state.isOn('invert')) {
+      this.panels[0].tree = invert(tree);
+    } else if (this.diffMode() === 'side') {
+      this.panels[0].side = 'new';
+      this.panels.unshift({ icicle: this.second, tree, side: 'base',
+        up: false, rootLabel: 'before' });
+      this.panels[1].rootLabel = 'after';
+      this.panes.classList.add('beside');
+    }
+    const parts = this.panels.map((panel) => panel.icicle.element);
+    if (this.panes.classList.contains('pivot')) {
+      parts.splice(1, 0, /** @type {any} */ (this.middle));
+    }
+    this.panes.replaceChildren(...parts);
+    for (const panel of this.panels) {
+      panel.icicle.show(panel.tree, layOut(panel.tree, panel.side),
+        this.lookOf(panel));
+    }
+    this.minimap.draw();
+    this.showCrumbs();
+  }
+
+  /** @param {Tree} tree @param {string} pattern */
+  arrangePivot(tree, pattern) {
+    const { sources } = tree;
+    const wanted = pattern ? matchSources(sources,
+      patternOf(pattern) ?? /$^/) : this.heaviest(tree);
+    const around = pivot(tree, wanted);
+    if (around.count === 0) {
+      this.app.say(`No frame matches ${pattern}.`);
+      return;
+    }
+    const names = [...wanted.keys()].filter((i) => wanted[i])
+      .map((i) => sources.strings[sources.name[i]]);
+    const rootLabel = names.length === 1 ? names[0]
+      : plural(names.length, 'function');
+    const value = around.callees.total[0];
+    this.middle.replaceChildren(
+      el('span', { class: 'muted' }, '▲ callers'),
+      el('strong', {}, rootLabel),
+      el('span', {}, `${valueText(value, this.measure())} ` +
+        `(${percentText(value, this.whole())})`),
+      el('span', { class: 'muted' }, '▼ callees'));
+    this.panels = [
+      { icicle: this.second, tree: around.callers, side: 'both', up: true,
+        rootLabel },
+      { icicle: this.main, tree: around.callees, side: 'both', up: false,
+        rootLabel },
+    ];
+    this.panes.classList.add('pivot');
+  }
+
+  /** Without a wish: the function with the largest own value.
+   * @param {Tree} tree */
+  heaviest(tree) {
+    const wanted = new Uint8Array(tree.sources.count);
+    const selected = this.app.state.get('fn');
+    const { strings, name } = tree.sources;
+    let best = name.findIndex((id, i) => i > 0 && strings[id] === selected);
+    if (best < 0) {
+      const row = this.table.table?.order[0];
+      best = row === undefined ? tree.source[1] ?? 0 : this.table.rows[row];
+    }
+    if (best !== undefined && best >= 0) wanted[best] = 1;
+    return wanted;
+  }
+
+  /** @param {Panel} panel */
+  lookOf(panel) {
+    return makeLook({ tree: panel.tree, up: panel.up,
+      coloring: /** @type {any} */ (this.coloring),
+      matched: this.found?.sources ?? null, group: this.legend.chosen,
+      diff: this.diffMode(), rootLabel: panel.rootLabel });
+  }
+
+  recolor() {
+    for (const panel of this.panels) panel.icicle.recolor(this.lookOf(panel));
+    this.minimap.draw();
+  }
+
+  /** @param {number} group */
+  dimBy(group) {
+    this.legend.chosen = group;
+    this.recolor();
+  }
+
+  /** @param {Icicle} icicle @returns {Panel | undefined} */
+  panelOf(icicle) {
+    return this.panels.find((panel) => panel.icicle === icicle);
+  }
+
+  /** @param {Icicle} icicle @param {number} node */
+  detailOf(icicle, node) {
+    const panel = this.panelOf(icicle);
+    return panel && node >= 0
+      ? frameDetail(panel, node, this.measure(), this.whole()) : null;
+  }
+
+  /** @param {Icicle} icicle @param {number} node */
+  describe(icicle, node) {
+    const detail = this.detailOf(icicle, node);
+    return detail ? detailText(detail) : '';
+  }
+
+  /** @param {Icicle} icicle @param {number} node */
+  onHover(icicle, node) {
+    const tree = this.panelOf(icicle)?.tree;
+    this.app.detail.hover(this.detailOf(icicle, node));
+    this.hoverSource(tree && node > 0 ? tree.source[node] : -1);
+  }
+
+  /** @param {number} source */
+  hoverSource(source) {
+    for (const { icicle } of this.panels) {
+      if (icicle.hoveredSource === source) continue;
+      icicle.hoveredSource = source;
+      icicle.redrawLines();
+    }
+    this.table.hover(source);
+  }
+
+  /** @param {Icicle} icicle @param {number} node */
+  onSelect(icicle, node) {
+    const tree = this.panelOf(icicle)?.tree;
+    const source = tree && node >= 0 ? tree.source[node] : -1;
+    this.app.detail.select(this.detailOf(icicle, node));
+    this.setSelectedSource(source);
+    this.table.select(source, true);
+    for (const panel of this.panels) {
+      if (panel.icicle === icicle) continue;
+      panel.icicle.select(panel.tree === tree ? node : -1);
+    }
+    this.showCrumbs();
+    this.keepPlace();
+  }
+
+  /** From the table: outline it everywhere and go to its largest box.
+   * @param {number} source */
+  selectSource(source) {
+    this.setSelectedSource(source);
+    const panel = this.panels[this.panels.length - 1];
+    if (!panel) return;
+    let best = -1;
+    for (let i = 0; i < panel.tree.count; i++) {
+      if (panel.tree.source[i] === source && (best < 0 ||
+        panel.icicle.layout.weight[i] > panel.icicle.layout.weight[best])) {
+        best = i;
+      }
+    }
+    panel.icicle.select(best, best >= 0);
+    this.app.detail.select(this.detailOf(panel.icicle, best));
+    this.showCrumbs();
+    this.keepPlace();
+  }
+
+  /** @param {number} source */
+  setSelectedSource(source) {
+    for (const { icicle } of this.panels) {
+      icicle.selectedSource = source;
+      icicle.redrawLines();
+    }
+    const tree = this.flame?.tree;
+    this.app.state.set({ fn: tree && source > 0
+      ? tree.sources.strings[tree.sources.name[source]] : null },
+    { replace: true, quiet: true });
+  }
+
+  /** @param {number} source */
+  pivotOn(source) {
+    const tree = this.flame?.tree;
+    if (!tree) return;
+    const words = { ...PLACE_WORDS, p: source <= 0 ? null : exactly(
+      tree.sources.strings[tree.sources.name[source]]) };
+    this.app.state.set(words, { view: 'flamegraph' });
+  }
+
+  /** @param {number} source @param {number} node @param {number} x
+   * @param {number} y @param {Icicle} [icicle] */
+  openMenu(source, node, x, y, icicle) {
+    const tree = icicle ? this.panelOf(icicle)?.tree : this.flame?.tree;
+    if (!tree) return;
+    const who = node >= 0 ? tree.source[node] : source;
+    frameMenu(this.app, x, y, { name: tree.sources.strings[
+      tree.sources.name[who]], isRoot: who === 0,
+    zoom: icicle ? () => icicle.zoomTo(node) : null });
+  }
+
+  /** @param {Icicle} icicle */
+  onMoved(icicle) {
+    if (icicle !== this.main) return;
+    this.minimap.follow();
+    const { thin } = this.main.seen;
+    this.status.textContent = thin === 0 ? ''
+      : `${plural(thin, 'frame')} narrower than a pixel, in grey: zoom in`;
+    this.showCrumbs();
+    this.keepPlace();
+  }
+
+  showCrumbs() {
+    const panel = this.panels[this.panels.length - 1];
+    if (!panel) return;
+    const { selected, zoomNode } = panel.icicle;
+    const node = selected >= 0 ? selected : Math.max(0, zoomNode);
+    this.crumbs.show(panel.tree, node, panel.rootLabel);
+  }
+
+  /** @param {number} node */
+  openCrumb(node) {
+    const panel = this.panels[this.panels.length - 1];
+    panel.icicle.select(node);
+    this.onSelect(panel.icicle, node);
+    panel.icicle.zoomTo(node);
+  }
+
+  /** Finds what the search field says; dims the rest. */
+  search() {
+    const pattern = patternOf(this.app.state.get('q'));
+    const tree = this.flame?.tree;
+    this.foundAt = -1;
+    this.found = pattern && tree
+      ? findIn(tree, matchSources(tree.sources, pattern)) : null;
+    this.app.searchBox.report(this.found && `${percentText(this.found.value,
+      this.whole())} in ${plural(this.found.boxes, 'box', 'boxes')}`);
+    this.recolor();
+  }
+
+  /** To the next hit, heaviest first. @param {number} step 1 or -1 */
+  nextHit(step) {
+    const panel = this.panels[this.panels.length - 1];
+    if (!this.found || !panel) return;
+    const { tree } = panel;
+    const hits = [...(tree === this.flame?.tree ? this.found
+      : findIn(tree, this.found.sources)).nodes];
+    if (hits.length === 0) return;
+    hits.sort((a, b) => Math.abs(tree.total[b]) - Math.abs(tree.total[a]));
+    this.foundAt = (this.foundAt + step + hits.length) % hits.length;
+    panel.icicle.select(hits[this.foundAt], true);
+    this.onSelect(panel.icicle, hits[this.foundAt]);
+    this.app.searchBox.report(`${this.foundAt + 1} of ${hits.length}, ` +
+      `${percentText(this.found.value, this.whole())}`);
+  }
+
+  /** One step back: the zoom, the selection, the pivot. */
+  escape() {
+    const { icicle } = this.panels[this.panels.length - 1] ?? {};
+    if (!icicle) return false;
+    if (icicle.back()) return true;
+    if (icicle.selected >= 0) {
+      icicle.select(-1);
+      this.onSelect(icicle, -1);
+      return true;
+    }
+    if (this.app.state.get('p')) {
+      this.app.state.set({ p: null });
+      return true;
+    }
+    return false;
+  }
+
+  /** The function that keys like "p" act on. */
+  selectedName() {
+    return this.app.state.get('fn');
+  }
+
+  focus() {
+    this.main.element.focus();
+  }
+
+  themeChanged() {
+    this.recolor();
+  }
+}

@@ -1,0 +1,209 @@
+// Mouse, touch and keys of one flame graph, turned into its methods.
+//
+//   wheel           zooms at the pointer; sideways it pans, with Shift up/down
+//   drag            pans; two fingers zoom
+//   click, tap      selects; double fits the box to the width
+//   right click,
+//   long press      menu
+//   arrows          parent, child, siblings; Enter zooms; +, - zoom
+
+/** @typedef {import('./icicle.js').Icicle} Icicle */
+
+const DRAG_FROM = 4; // pixels before a press becomes a drag
+const LONG_PRESS_MS = 550;
+
+/** @param {Icicle} icicle */
+export function addGestures(icicle) {
+  addWheel(icicle);
+  addPointer(icicle);
+  icicle.element.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (onKey(icicle, event.key)) event.preventDefault();
+  });
+}
+
+/** @param {Icicle} icicle @param {MouseEvent} event */
+function placeOf(icicle, event) {
+  const box = icicle.element.getBoundingClientRect();
+  return { x: event.clientX - box.left, y: event.clientY - box.top };
+}
+
+/** @param {Icicle} icicle */
+function addWheel(icicle) {
+  let last = 0;
+  icicle.element.addEventListener('wheel', (event) => {
+    event.preventDefault();
+    const lines = event.deltaMode === 1 ? 16 : 1;
+    if (event.shiftKey) {
+      icicle.panBy(0, (event.deltaY || event.deltaX) * lines);
+      return;
+    }
+    if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+      icicle.panBy(event.deltaX * lines, 0);
+      return;
+    }
+    // One step back for a whole turn of the wheel.
+    if (event.timeStamp - last > 400) icicle.remember();
+    last = event.timeStamp;
+    const speed = event.ctrlKey ? 0.01 : 0.0022;
+    icicle.zoomAt(placeOf(icicle, event).x,
+      Math.exp(Math.max(-120, Math.min(120, event.deltaY * lines)) * speed));
+  }, { passive: false });
+}
+
+/** @param {Icicle} icicle */
+function addPointer(icicle) {
+  const { element } = icicle;
+  /** @type {Map<number, {x: number, y: number}>} */
+  const down = new Map();
+  let press = { x: 0, y: 0 };
+  let dragging = false;
+  let longPress = 0;
+  let lastTap = 0;
+
+  element.addEventListener('pointerdown', (event) => {
+    const place = placeOf(icicle, event);
+    down.set(event.pointerId, place);
+    clearTimeout(longPress);
+    if (down.size > 1) {
+      dragging = true;
+      return;
+    }
+    press = place;
+    dragging = false;
+    if (event.pointerType === 'touch') {
+      longPress = setTimeout(() => {
+        dragging = true; // the release must not select
+        openMenu(icicle, place, event);
+      }, LONG_PRESS_MS);
+    }
+  });
+
+  element.addEventListener('pointermove', (event) => {
+    const place = placeOf(icicle, event);
+    const before = down.get(event.pointerId);
+    if (!before || event.buttons === 0) {
+      down.delete(event.pointerId);
+      icicle.hover(icicle.nodeAt(place.x, place.y));
+      return;
+    }
+    if (!dragging && Math.hypot(place.x - press.x, place.y - press.y) <
+      DRAG_FROM) return;
+    if (!dragging) {
+      dragging = true;
+      clearTimeout(longPress);
+      element.setPointerCapture(event.pointerId);
+      element.classList.add('dragging');
+    }
+    const other = [...down].find(([id]) => id !== event.pointerId)?.[1];
+    if (other) pinch(icicle, other, before, place);
+    else icicle.panBy(before.x - place.x, before.y - place.y);
+    down.set(event.pointerId, place);
+  });
+
+  const lift = (/** @type {PointerEvent} */ event) => {
+    clearTimeout(longPress);
+    const was = down.delete(event.pointerId);
+    if (down.size > 0) return;
+    element.classList.remove('dragging');
+    if (!was || dragging || event.type === 'pointercancel' ||
+      event.button !== 0) return;
+    const place = placeOf(icicle, event);
+    const node = icicle.nodeAt(place.x, place.y);
+    icicle.select(node);
+    icicle.events.select(node);
+    if (event.timeStamp - lastTap < 350) icicle.zoomTo(Math.max(0, node));
+    lastTap = event.timeStamp;
+  };
+  element.addEventListener('pointerup', lift);
+  element.addEventListener('pointercancel', lift);
+  element.addEventListener('pointerleave', (event) => {
+    if (!down.has(event.pointerId)) icicle.hover(-1);
+  });
+  element.addEventListener('contextmenu', (event) => {
+    event.preventDefault();
+    openMenu(icicle, placeOf(icicle, event), event);
+  });
+}
+
+/** @param {Icicle} icicle @param {{x: number, y: number}} place
+ * @param {MouseEvent} event */
+function openMenu(icicle, place, event) {
+  const node = icicle.nodeAt(place.x, place.y);
+  if (node < 0) return;
+  icicle.select(node);
+  icicle.events.select(node);
+  icicle.events.menu(node, event.clientX, event.clientY);
+}
+
+/** @param {Icicle} icicle @param {{x: number, y: number}} fixed
+ * @param {{x: number, y: number}} before @param {{x: number, y: number}} now */
+function pinch(icicle, fixed, before, now) {
+  const was = Math.max(8, Math.hypot(before.x - fixed.x, before.y - fixed.y));
+  const is = Math.max(8, Math.hypot(now.x - fixed.x, now.y - fixed.y));
+  icicle.zoomAt(fixed.x, was / is);
+  icicle.panBy(0, (before.y - now.y) / 2);
+}
+
+/** @param {Icicle} icicle @param {string} key */
+function onKey(icicle, key) {
+  const { tree, selected } = icicle;
+  if (!tree) return false;
+  const node = Math.max(0, selected);
+  const up = icicle.look?.up ?? false;
+  const middle = icicle.win.width / 2;
+  switch (key) {
+    case up ? 'ArrowDown' : 'ArrowUp':
+      return go(icicle, selected < 0 ? 0 : tree.parent[node]);
+    case up ? 'ArrowUp' : 'ArrowDown':
+      return go(icicle, selected < 0 ? 0
+        : tree.first[node] < tree.first[node + 1] ? tree.first[node] : node);
+    case 'ArrowLeft':
+      return go(icicle, sibling(tree, node, -1));
+    case 'ArrowRight':
+      return go(icicle, sibling(tree, node, 1));
+    case 'Home':
+      return go(icicle, 0);
+    case 'PageUp':
+    case 'PageDown':
+      icicle.panBy(0, (key === 'PageUp' ? -0.8 : 0.8) * icicle.win.height);
+      return true;
+    case 'Enter':
+      icicle.zoomTo(node);
+      return true;
+    case '+':
+    case '=':
+      icicle.zoomAt(middle, 0.7);
+      return true;
+    case '-':
+      icicle.zoomAt(middle, 1 / 0.7);
+      return true;
+    case '0':
+      icicle.fitAll();
+      return true;
+    case 'ContextMenu': {
+      const box = icicle.element.getBoundingClientRect();
+      icicle.events.menu(node, box.left + middle, box.top + 60);
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+/** The neighbour with the same parent, or else the next box of the row.
+ * @param {import('./tree.js').Tree} tree @param {number} node
+ * @param {number} step */
+function sibling(tree, node, step) {
+  const level = tree.levelOf(node);
+  const to = node + step;
+  return to >= tree.levelStart[level] && to < tree.levelStart[level + 1]
+    ? to : node;
+}
+
+/** @param {Icicle} icicle @param {number} node */
+function go(icicle, node) {
+  icicle.select(node, true);
+  icicle.events.select(node);
+  return true;
+}

@@ -1,0 +1,335 @@
+// One flame graph: two canvases (boxes, and outlines above them), a window
+// onto the tree, a selected and a hovered node.  It knows nothing of the rest
+// of the page; what happens is told through the callbacks.
+
+import { everyFrame, el, must, reducedMotion } from './dom.js';
+import { addGestures } from './gestures.js';
+import { Mirror } from './mirror.js';
+import { nodeUnder, paint, ROW, rowY, walkRow } from './paint.js';
+
+/** @typedef {import('./tree.js').Tree} Tree */
+/** @typedef {import('./tree.js').Layout} Layout */
+/** @typedef {import('./paint.js').Window} Window */
+/** @typedef {import('./paint.js').Look} Look */
+
+/**
+ * @typedef {object} IcicleEvents
+ * @property {(node: number) => void} hover  -1: nothing is
+ * @property {(node: number) => void} select
+ * @property {() => void} moved              the window changed
+ * @property {(node: number, x: number, y: number) => void} menu
+ * @property {(node: number) => string} describe for screen readers
+ */
+
+const FONT = '12px system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif';
+const ZOOM_MS = 160;
+
+export class Icicle {
+  /** @param {IcicleEvents} events @param {string} label */
+  constructor(events, label) {
+    this.events = events;
+    this.boxes = el('canvas', { 'aria-hidden': 'true' });
+    this.lines = el('canvas', { class: 'overlay', 'aria-hidden': 'true' });
+    this.mirror = new Mirror();
+    this.bar = el('div', { class: 'scroll-thumb', 'aria-hidden': 'true' });
+    this.element = el('div', { class: 'icicle', tabindex: '0', role: 'tree',
+      'aria-label': label }, this.boxes, this.lines, this.bar,
+    this.mirror.element);
+    /** @type {Tree | null} */
+    this.tree = null;
+    /** @type {Layout} */
+    this.layout = { start: new Float64Array(0), weight: new Float64Array(0) };
+    /** @type {Look | null} */
+    this.look = null;
+    /** @type {Window} */
+    this.win = { from: 0, to: 1, top: 0, width: 0, height: 0 };
+    this.selected = -1;
+    this.hovered = -1;
+    /** Outlined wherever it appears, -1 for none. */
+    this.hoveredSource = -1;
+    this.selectedSource = -1;
+    /** @type {number[]} windows to go back to, [from, to, top] each */
+    this.history = [];
+    /** What the window was fitted to, -1 after any other move. */
+    this.zoomNode = -1;
+    this.seen = { boxes: 0, thin: 0 };
+    this.lastFrameMs = 0;
+    this.animation = 0;
+    this.redraw = everyFrame(() => this.drawBoxes());
+    this.redrawLines = everyFrame(() => this.drawLines());
+    this.element.addEventListener('focus', () => this.onFocus());
+    addGestures(this);
+    new ResizeObserver(() => this.resize()).observe(this.element);
+  }
+
+  /** @param {Tree} tree @param {Layout} layout @param {Look} look */
+  show(tree, layout, look) {
+    this.tree = tree;
+    this.layout = layout;
+    this.look = look;
+    this.selected = this.hovered = this.hoveredSource = -1;
+    this.selectedSource = -1;
+    this.history = [];
+    this.zoomNode = -1;
+    cancelAnimationFrame(this.animation);
+    Object.assign(this.win, { from: 0, to: this.whole(), top: 0 });
+    this.resize();
+    this.mirror.show(tree, 0, this.events.describe, this.element);
+  }
+
+  /** New colours on the same tree. @param {Look} look */
+  recolor(look) {
+    this.look = look;
+    this.redraw();
+  }
+
+  whole() {
+    return this.layout.weight[0] || 1;
+  }
+
+  resize() {
+    const { clientWidth, clientHeight } = this.element;
+    const ratio = devicePixelRatio || 1;
+    this.win.width = clientWidth;
+    this.win.height = clientHeight;
+    for (const canvas of [this.boxes, this.lines]) {
+      const width = Math.round(clientWidth * ratio);
+      const height = Math.round(clientHeight * ratio);
+      if (canvas.width !== width || canvas.height !== height) {
+        canvas.width = width;
+        canvas.height = height;
+      }
+    }
+    this.setWindow(this.win.from, this.win.to, this.win.top);
+    // At once: a resized canvas is blank until it is painted.
+    this.drawBoxes();
+  }
+
+  /** @param {HTMLCanvasElement} canvas */
+  contextOf(canvas) {
+    const context = must(canvas.getContext('2d'), 'canvas');
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.clearRect(0, 0, canvas.width, canvas.height);
+    context.scale(canvas.width / Math.max(1, this.win.width),
+      canvas.height / Math.max(1, this.win.height));
+    return context;
+  }
+
+  drawBoxes() {
+    if (!this.tree || !this.look || this.win.width === 0) return;
+    const began = performance.now();
+    const context = this.contextOf(this.boxes);
+    context.font = FONT;
+    this.seen = paint(context, this.tree, this.layout, this.win, this.look);
+    this.drawLines();
+    this.lastFrameMs = performance.now() - began;
+    this.moveBar();
+    this.events.moved();
+  }
+
+  drawLines() {
+    const { tree, look, win } = this;
+    if (!tree || !look || win.width === 0) return;
+    const context = this.contextOf(this.lines);
+    const { hover, outline } = look.theme;
+    this.outlineSource(context, this.selectedSource, outline, 1);
+    this.outlineSource(context, this.hoveredSource, hover, 1.5);
+    this.outlineNode(context, this.selected, outline, 2.5);
+    this.outlineNode(context, this.hovered, hover, 2);
+  }
+
+  /** @param {CanvasRenderingContext2D} context @param {number} source
+   * @param {string} color @param {number} width */
+  outlineSource(context, source, color, width) {
+    const { tree, look } = this;
+    if (source <= 0 || !tree || !look) return;
+    context.strokeStyle = color;
+    context.lineWidth = width;
+    for (let level = 0; level < tree.depth; level++) {
+      const y = rowY(level, this.win, look.up);
+      if (y + ROW <= 0 || y >= this.win.height) continue;
+      walkRow(tree, this.layout, level, this.win, (node, x, w) => {
+        if (tree.source[node] === source) frame(context, x, y, w, width);
+      }, () => {});
+    }
+  }
+
+  /** @param {CanvasRenderingContext2D} context @param {number} node
+   * @param {string} color @param {number} width */
+  outlineNode(context, node, color, width) {
+    if (node < 0 || !this.tree || !this.look) return;
+    const scale = this.win.width / (this.win.to - this.win.from);
+    context.strokeStyle = color;
+    context.lineWidth = width;
+    frame(context, (this.layout.start[node] - this.win.from) * scale,
+      rowY(this.tree.levelOf(node), this.win, this.look.up),
+      Math.max(2, this.layout.weight[node] * scale), width);
+  }
+
+  /** The part of the rows that is visible, as a thumb at the right edge. */
+  moveBar() {
+    const rows = this.contentHeight();
+    const { height, top } = this.win;
+    const hidden = rows <= height;
+    this.bar.hidden = hidden;
+    if (hidden) return;
+    const length = Math.max(24, height * height / rows);
+    const at = top / (rows - height) * (height - length);
+    this.bar.style.height = `${length}px`;
+    this.bar.style.top = `${this.look?.up ? height - length - at : at}px`;
+  }
+
+  contentHeight() {
+    return (this.tree ? this.tree.depth : 0) * ROW + ROW;
+  }
+
+  /** Clamped to what there is.
+   * @param {number} from @param {number} to @param {number} top */
+  setWindow(from, to, top) {
+    const whole = this.whole();
+    const span = Math.min(whole, Math.max(to - from, whole * 1e-9));
+    this.win.from = Math.max(0, Math.min(from, whole - span));
+    this.win.to = this.win.from + span;
+    this.win.top = Math.max(0, Math.min(top,
+      this.contentHeight() - this.win.height));
+    this.redraw();
+  }
+
+  /** Moves there smoothly, unless motion is unwelcome.
+   * @param {number} from @param {number} to @param {number} top */
+  glideTo(from, to, top) {
+    cancelAnimationFrame(this.animation);
+    if (reducedMotion()) {
+      this.setWindow(from, to, top);
+      return;
+    }
+    const was = { ...this.win };
+    const began = performance.now();
+    const step = () => {
+      const part = Math.min(1, (performance.now() - began) / ZOOM_MS);
+      const eased = 1 - (1 - part) ** 3;
+      const between = (/** @type {number} */ a, /** @type {number} */ b) =>
+        part === 1 ? b : a + (b - a) * eased;
+      this.setWindow(between(was.from, from), between(was.to, to),
+        between(was.top, top));
+      if (part < 1) this.animation = requestAnimationFrame(step);
+    };
+    step();
+  }
+
+  remember() {
+    this.history.push(this.win.from, this.win.to, this.win.top);
+  }
+
+  /** Fits a node to the width. @param {number} node @param {boolean} [now] */
+  zoomTo(node, now = false) {
+    if (!this.tree || node < 0) return;
+    const from = this.layout.start[node];
+    const to = from + this.layout.weight[node];
+    const top = Math.max(0, (this.tree.levelOf(node) - 2) * ROW);
+    const room = this.contentHeight() - this.win.height;
+    this.remember();
+    if (now) this.setWindow(from, to, Math.min(top, room));
+    else this.glideTo(from, to, Math.min(top, Math.max(0, room)));
+    this.zoomNode = node;
+  }
+
+  /** Zooms by a factor around a point. @param {number} x @param {number} by */
+  zoomAt(x, by) {
+    const { from, to, width, top } = this.win;
+    const at = from + x / width * (to - from);
+    cancelAnimationFrame(this.animation);
+    this.zoomNode = -1;
+    this.setWindow(at - (at - from) * by, at + (to - at) * by, top);
+  }
+
+  /** @param {number} dx pixels @param {number} dy */
+  panBy(dx, dy) {
+    const { from, to, width, top } = this.win;
+    const move = dx / width * (to - from);
+    cancelAnimationFrame(this.animation);
+    if (move !== 0) this.zoomNode = -1;
+    this.setWindow(from + move, to + move,
+      top + (this.look?.up ? -dy : dy));
+  }
+
+  /** Back to the window before the last zoom; false if there is none. */
+  back() {
+    if (this.history.length === 0 && !this.isZoomed()) return false;
+    const [from, to, top] = this.history.length
+      ? this.history.splice(-3) : [0, this.whole(), 0];
+    this.zoomNode = -1;
+    this.glideTo(from, to, top);
+    return true;
+  }
+
+  fitAll() {
+    this.remember();
+    this.zoomNode = -1;
+    this.glideTo(0, this.whole(), 0);
+  }
+
+  isZoomed() {
+    return this.win.to - this.win.from < this.whole() * (1 - 1e-9);
+  }
+
+  /** @param {number} x @param {number} y */
+  nodeAt(x, y) {
+    return this.tree && this.look ? nodeUnder(this.tree, this.layout, this.win,
+      x, y, this.look.up) : -1;
+  }
+
+  /** @param {number} node */
+  hover(node) {
+    if (node === this.hovered) return;
+    this.hovered = node;
+    this.events.hover(node);
+    this.redrawLines();
+  }
+
+  /** @param {number} node @param {boolean} [reveal] bring it into the window */
+  select(node, reveal = false) {
+    this.selected = node;
+    if (this.tree && node >= 0) {
+      this.mirror.show(this.tree, node, this.events.describe, this.element);
+      if (reveal) this.reveal(node);
+    }
+    this.redrawLines();
+  }
+
+  /** Scrolls, and widens the window when the node would be too narrow.
+   * @param {number} node */
+  reveal(node) {
+    if (!this.tree) return;
+    const { from, to, width, height, top } = this.win;
+    const y = this.tree.levelOf(node) * ROW;
+    const newTop = y < top ? y - ROW : y + ROW > top + height
+      ? y + 2 * ROW - height : top;
+    const start = this.layout.start[node];
+    const weight = this.layout.weight[node];
+    const inside = start < to && start + weight > from;
+    if (inside && weight / (to - from) * width >= 3) {
+      if (newTop !== top) this.glideTo(from, to, newTop);
+      return;
+    }
+    const span = inside || weight > to - from
+      ? Math.max(weight * 4, weight / 3 * width / 20) : to - from;
+    const span2 = weight / span * width < 3 ? weight * width / 60 : span;
+    const middle = start + weight / 2;
+    this.glideTo(middle - span2 / 2, middle + span2 / 2, newTop);
+  }
+
+  onFocus() {
+    if (this.selected < 0 && this.tree) {
+      this.mirror.show(this.tree, 0, this.events.describe, this.element);
+    }
+  }
+}
+
+/** @param {CanvasRenderingContext2D} context @param {number} x
+ * @param {number} y @param {number} width @param {number} line */
+function frame(context, x, y, width, line) {
+  const inset = line / 2;
+  context.strokeRect(x + inset, y + inset, Math.max(1, width - line - 1),
+    ROW - 1 - line);
+}

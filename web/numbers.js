@@ -1,0 +1,56 @@
+// Values as people read them: the largest unit that keeps the number at one
+// or more, two decimals, as the terminal reports print them.
+
+/** @type {Record<string, [string, number][]>} */
+const FAMILIES = {
+  s: [['hrs', 3600], ['s', 1], ['ms', 1e-3], ['us', 1e-6], ['ns', 1e-9]],
+  B: [['PB', 2 ** 50], ['TB', 2 ** 40], ['GB', 2 ** 30], ['MB', 2 ** 20],
+    ['kB', 1024], ['B', 1]],
+  GCU: [['P*GCU', 1e15], ['T*GCU', 1e12], ['G*GCU', 1e9], ['M*GCU', 1e6],
+    ['k*GCU', 1e3], ['GCU', 1], ['m*GCU', 1e-3], ['u*GCU', 1e-6],
+    ['n*GCU', 1e-9]],
+};
+
+/**
+ * @typedef {object} Measure how raw values become text
+ * @property {number} scale from a raw value to the base unit
+ * @property {string} unit  the base unit
+ */
+
+/** @param {number} value raw @param {Measure} measure */
+export function valueText(value, measure) {
+  const scaled = Math.abs(value * measure.scale);
+  if (scaled === 0) return '0';
+  const sign = value < 0 ? '-' : '';
+  const family = FAMILIES[measure.unit];
+  if (!family) return sign + decimals(scaled) + measure.unit;
+  // A hair of tolerance: 1e9 ns times 1e-9 may be just below one second.
+  const fit = family.find(([, size]) => scaled >= size * (1 - 1e-12)) ??
+    family[family.length - 1];
+  return sign + decimals(scaled / fit[1]) + fit[0];
+}
+
+/** @param {number} value */
+function decimals(value) {
+  const text = value.toFixed(2);
+  return text.endsWith('.00') ? text.slice(0, -3) : text;
+}
+
+/** Of the whole, "12.3%". @param {number} value @param {number} total */
+export function percentText(value, total) {
+  if (total === 0) return '0%';
+  const percent = 100 * value / Math.abs(total);
+  const size = Math.abs(percent);
+  if (size !== 0 && size < 0.01) return percent < 0 ? '-<0.01%' : '<0.01%';
+  return `${percent.toFixed(size < 1 ? 2 : 1).replace(/\.0+$/, '')}%`;
+}
+
+/** 12345 as "12,345". @param {number} count */
+export function countText(count) {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+/** @param {number} count @param {string} one @param {string} [many] */
+export function plural(count, one, many = `${one}s`) {
+  return `${countText(count)} ${count === 1 ? one : many}`;
+}

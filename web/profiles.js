@@ -1,0 +1,66 @@
+// The profiles that are loaded: switch, compare, open another, close one.
+
+import { el } from './dom.js';
+import { PLACE_WORDS } from './state.js';
+
+/** @typedef {import('./main.js').App} App */
+
+/** @param {App} app @returns {import('./menu.js').MenuItem[]} */
+export function profileMenu(app) {
+  const { state, meta } = app;
+  const profiles = (meta?.profiles ?? []).map(({ id, name }) =>
+    ({ id: String(id), name: name.replace(/^.*\//, '') }));
+  const current = state.get('profile') || profiles[0]?.id;
+  const base = state.get('base');
+  if (app.data.offline) return [{ label: 'Saved page', disabled: true }];
+  return [
+    ...profiles.map((profile) => ({ label: profile.name,
+      checked: profile.id === current,
+      act: () => state.set({ profile: profile.id, ...PLACE_WORDS }) })),
+    { label: '-' },
+    ...profiles.filter((p) => p.id !== current).map((profile) => ({
+      label: `Compare with ${profile.name}`, checked: profile.id === base,
+      act: () => state.set({ base: profile.id === base ? null : profile.id,
+        ...PLACE_WORDS }) })),
+    ...(base ? [{ label: 'Stop comparing', act: () =>
+      state.set({ base: null, dm: null, ...PLACE_WORDS }) }] : []),
+    ...(profiles.length > 1 ? [{ label: '-' }] : []),
+    { label: 'Open a profile…', act: () => chooseFile(app) },
+    ...(current && current !== profiles[0]?.id ? [{ label: 'Close this profile',
+      act: () => void closeProfile(app, current) }] : []),
+  ];
+}
+
+/** @param {App} app */
+function chooseFile(app) {
+  const input = el('input', { type: 'file', multiple: true, onchange: () => {
+    for (const file of input.files ?? []) void openFile(app, file);
+  } });
+  input.click();
+}
+
+/** Sends a file to the server and shows it. @param {App} app
+ * @param {File} file @param {'show' | 'compare'} [how] */
+export function openFile(app, file, how = 'show') {
+  return app.attempt(async () => {
+    const answer = await app.data.send('POST',
+      `profiles?name=${encodeURIComponent(file.name)}`, file);
+    const { id } = await answer.json();
+    app.data.forget();
+    const current = app.state.get('profile') ||
+      String(app.meta?.profiles?.[0]?.id ?? '');
+    app.meta = null;
+    app.state.set(how === 'compare' && current
+      ? { base: current, profile: String(id), ...PLACE_WORDS }
+      : { profile: String(id), base: null, si: null, p: null, ...PLACE_WORDS });
+  });
+}
+
+/** @param {App} app @param {string} id */
+function closeProfile(app, id) {
+  return app.attempt(async () => {
+    await app.data.send('DELETE', `profiles/${encodeURIComponent(id)}`);
+    app.data.forget();
+    app.state.set({ profile: null, base: null, ...PLACE_WORDS });
+  });
+}

@@ -1,0 +1,267 @@
+// A table of any length: only the visible rows exist as elements.  Sorting
+// and filtering rearrange an array of row numbers.
+
+import { el, everyFrame } from './dom.js';
+
+/**
+ * @typedef {object} Column
+ * @property {string} key
+ * @property {string} title
+ * @property {string} [hint]
+ * @property {boolean} [numeric]               right-aligned, sorts down first
+ * @property {(row: number, rank: number) => string} text
+ * @property {((row: number) => number | string)} [value] what sorting compares
+ * @property {((row: number) => number)} [bar]  -1 .. 1 behind the text
+ * @property {((row: number) => string)} [swatch] class of a colour sample
+ */
+
+/**
+ * @typedef {object} TableEvents
+ * @property {(row: number) => void} select
+ * @property {(row: number) => void} [open]    double click or Enter
+ * @property {(row: number) => void} [hover]
+ * @property {(row: number, x: number, y: number) => void} [menu]
+ * @property {(key: string, down: boolean) => void} [sorted]
+ */
+
+const ROW = 26;
+const SPARE = 6; // rows beyond the edges
+
+export class Table {
+  /** @param {Column[]} columns @param {TableEvents} events
+   * @param {string} label */
+  constructor(columns, events, label) {
+    this.columns = columns;
+    this.events = events;
+    /** @type {ArrayLike<number> & Iterable<number>} */
+    this.order = [];
+    this.count = 0;
+    this.sortKey = '';
+    this.down = true;
+    this.selected = -1;
+    this.hovered = -1;
+    /** @type {(row: number) => boolean} */
+    this.keep = () => true;
+    /** @type {Map<number, HTMLElement>} by rank */
+    this.alive = new Map();
+    this.head = el('div', { class: 'table-head', role: 'row' });
+    this.space = el('div', { class: 'table-space', role: 'rowgroup' });
+    this.body = el('div', { class: 'table-body', tabindex: '0',
+      role: 'presentation' }, this.space);
+    this.note = el('div', { class: 'table-empty', hidden: true },
+      'Nothing matches.');
+    this.element = el('div', { class: 'table', role: 'grid',
+      'aria-label': label }, this.head, this.body, this.note);
+    this.draw = everyFrame(() => this.drawRows());
+    this.body.addEventListener('scroll', this.draw, { passive: true });
+    this.addMouse();
+    this.body.addEventListener('keydown', (event) => {
+      if (this.onKey(event.key)) event.preventDefault();
+    });
+    new ResizeObserver(this.draw).observe(this.body);
+    this.drawHead();
+  }
+
+  /** @param {number} count @param {string} [sortKey] "" keeps the given order
+   * @param {boolean} [down] */
+  show(count, sortKey = this.sortKey, down = this.down) {
+    this.count = count;
+    this.sortKey = sortKey;
+    this.down = down;
+    this.selected = -1;
+    this.arrange();
+  }
+
+  /** @param {(row: number) => boolean} keep */
+  filter(keep) {
+    this.keep = keep;
+    this.arrange();
+  }
+
+  arrange() {
+    /** @type {number[]} */
+    const rows = [];
+    for (let i = 0; i < this.count; i++) if (this.keep(i)) rows.push(i);
+    const value = this.columns.find((c) => c.key === this.sortKey)?.value;
+    if (value) {
+      const keys = rows.map(value);
+      const numeric = typeof keys[0] === 'number';
+      const sign = this.down ? -1 : 1;
+      const at = rows.map((_, i) => i).sort(numeric
+        ? (a, b) => sign * (/** @type {any} */ (keys[a]) -
+          /** @type {any} */ (keys[b])) || a - b
+        : (a, b) => (keys[a] < keys[b] ? -sign : keys[a] > keys[b] ? sign
+          : a - b));
+      this.order = at.map((i) => rows[i]);
+    } else {
+      this.order = rows;
+    }
+    this.space.style.height = `${this.order.length * ROW}px`;
+    this.element.setAttribute('aria-rowcount', String(this.order.length + 1));
+    this.note.hidden = this.order.length > 0;
+    this.drawHead();
+    this.redraw();
+  }
+
+  /** Throws the rows away and makes them again. */
+  redraw() {
+    this.space.replaceChildren();
+    this.alive.clear();
+    this.drawRows();
+  }
+
+  drawHead() {
+    this.head.replaceChildren(...this.columns.map((column) => {
+      const sorted = column.key === this.sortKey;
+      const title = el('span', {}, column.title);
+      return el('div', { role: 'columnheader', class: cellClass(column),
+        'aria-sort': sorted ? (this.down ? 'descending' : 'ascending') : null },
+      column.value ? el('button', { title: column.hint ?? null,
+        class: sorted ? `sorted ${this.down ? 'down' : 'up'}` : '',
+        onclick: () => this.sortBy(column) }, title) : title);
+    }));
+  }
+
+  /** @param {Column} column */
+  sortBy(column) {
+    this.down = column.key === this.sortKey ? !this.down
+      : Boolean(column.numeric);
+    this.sortKey = column.key;
+    this.arrange();
+    this.body.scrollTop = 0;
+    this.events.sorted?.(this.sortKey, this.down);
+  }
+
+  drawRows() {
+    const { scrollTop, clientHeight } = this.body;
+    const first = Math.max(0, Math.floor(scrollTop / ROW) - SPARE);
+    const last = Math.min(this.order.length,
+      Math.ceil((scrollTop + clientHeight) / ROW) + SPARE);
+    for (const [rank, row] of this.alive) {
+      if (rank < first || rank >= last) {
+        row.remove();
+        this.alive.delete(rank);
+      }
+    }
+    for (let rank = first; rank < last; rank++) {
+      if (this.alive.has(rank)) continue;
+      const row = this.makeRow(this.order[rank], rank);
+      this.alive.set(rank, row);
+      this.space.append(row);
+    }
+  }
+
+  /** @param {number} row @param {number} rank */
+  makeRow(row, rank) {
+    const element = el('div', { class: 'table-row', role: 'row',
+      'data-rank': rank, 'aria-rowindex': rank + 2,
+      'aria-selected': String(row === this.selected),
+      style: { transform: `translateY(${rank * ROW}px)` } });
+    element.classList.toggle('hovered', row === this.hovered);
+    for (const column of this.columns) {
+      const text = column.text(row, rank);
+      const cell = el('div', { role: 'gridcell', class: cellClass(column),
+        title: column.numeric ? null : text });
+      if (column.bar) {
+        const share = column.bar(row);
+        cell.append(el('span', { class: share < 0 ? 'bar less' : 'bar',
+          style: { width: `${Math.min(100, Math.abs(share) * 100)}%` } }));
+      }
+      if (column.swatch) {
+        cell.append(el('span', { class: `swatch ${column.swatch(row)}` }));
+      }
+      cell.append(el('span', { class: 'cell-text' }, text));
+      element.append(cell);
+    }
+    return element;
+  }
+
+  /** @param {Event} event @returns {number} the row, or -1 */
+  rowOf(event) {
+    const target = /** @type {Element} */ (event.target);
+    const rank = target.closest('.table-row')?.getAttribute('data-rank');
+    return rank === null || rank === undefined ? -1 : this.order[Number(rank)];
+  }
+
+  addMouse() {
+    this.space.addEventListener('click', (event) => {
+      const row = this.rowOf(event);
+      // Not when the click ends the selection of some text.
+      if (row >= 0 && getSelection()?.isCollapsed !== false) {
+        this.select(row);
+        this.events.select(row);
+      }
+    });
+    this.space.addEventListener('dblclick', (event) => {
+      const row = this.rowOf(event);
+      if (row >= 0) this.events.open?.(row);
+    });
+    this.space.addEventListener('pointerover', (event) =>
+      this.events.hover?.(this.rowOf(event)));
+    this.space.addEventListener('pointerleave', () =>
+      this.events.hover?.(-1));
+    this.space.addEventListener('contextmenu', (event) => {
+      const row = this.rowOf(event);
+      if (row < 0 || !this.events.menu) return;
+      event.preventDefault();
+      this.select(row);
+      this.events.select(row);
+      this.events.menu(row, event.clientX, event.clientY);
+    });
+  }
+
+  /** @param {string} key */
+  onKey(key) {
+    const at = Array.prototype.indexOf.call(this.order, this.selected);
+    const page = Math.max(1, Math.floor(this.body.clientHeight / ROW) - 1);
+    const last = this.order.length - 1;
+    const to = { ArrowDown: at + 1, ArrowUp: at < 0 ? 0 : at - 1, Home: 0,
+      End: last, PageDown: at + page, PageUp: at - page }[key];
+    if (to !== undefined && last >= 0) {
+      const row = this.order[Math.max(0, Math.min(last, to))];
+      this.select(row, true);
+      this.events.select(row);
+      return true;
+    }
+    if (key === 'Enter' && this.selected >= 0) {
+      this.events.open?.(this.selected);
+      return true;
+    }
+    return false;
+  }
+
+  /** @param {number} row @param {boolean} [reveal] */
+  select(row, reveal = false) {
+    this.selected = row;
+    if (reveal && row >= 0) this.reveal(row);
+    for (const [rank, element] of this.alive) {
+      element.setAttribute('aria-selected', String(this.order[rank] === row));
+    }
+  }
+
+  /** @param {number} row */
+  reveal(row) {
+    const rank = Array.prototype.indexOf.call(this.order, row);
+    if (rank < 0) return;
+    const { scrollTop, clientHeight } = this.body;
+    if (rank * ROW < scrollTop) this.body.scrollTop = rank * ROW;
+    else if ((rank + 1) * ROW > scrollTop + clientHeight) {
+      this.body.scrollTop = (rank + 1) * ROW - clientHeight;
+    }
+    this.drawRows();
+  }
+
+  /** @param {number} row */
+  hover(row) {
+    if (row === this.hovered) return;
+    this.hovered = row;
+    for (const [rank, element] of this.alive) {
+      element.classList.toggle('hovered', this.order[rank] === row);
+    }
+  }
+}
+
+/** @param {Column} column */
+function cellClass(column) {
+  return `cell col-${column.key}${column.numeric ? ' numeric' : ''}`;
+}
