@@ -1,0 +1,65 @@
+#ifndef DWARF_FILE_H
+#define DWARF_FILE_H
+
+#include "base/pages.h"
+#include "elf/file.h"
+#include "elf/section.h"
+
+/*
+ * The debug sections of one ELF file, and the list of its units.
+ */
+enum dwarf_section {
+    DWARF_INFO,
+    DWARF_ABBREV,
+    DWARF_LINE,
+    DWARF_STR,
+    DWARF_LINE_STR,
+    DWARF_STR_OFFSETS,
+    DWARF_ADDR,
+    DWARF_RANGES,
+    DWARF_RNGLISTS,
+    DWARF_CU_INDEX,
+    DWARF_SECTIONS
+};
+
+/*
+ * What a file that nobody vouches for may cost.  Every entry of a table that
+ * is read takes one off; a file that makes others read the same bytes over
+ * and over comes to an end.
+ */
+struct dwarf_work {
+    uint64_t left;
+};
+
+struct dwarf_file {
+    struct elf_file elf;
+    struct elf_section sections[DWARF_SECTIONS];
+    struct dwarf_work *work;      /* shared by the files of one question */
+    struct dwarf_file *alternate; /* dwz's common file, or NULL */
+    struct dwarf_file *addresses; /* has .debug_addr: itself, or for a split
+                                     file the one with the skeletons */
+    struct pages_vec units;       /* of struct dwarf_unit, by offset */
+    bool is_split;                /* sections are called .dwo */
+    bool has_units;               /* the list has been made */
+};
+
+/* False: no ELF file, or it has no debug information.  `fd` stays the
+ * caller's and open as long as the file is used. */
+bool dwarf_file_open(struct dwarf_file *f, int fd, struct dwarf_work *work);
+void dwarf_file_release(struct dwarf_file *f);
+
+/* Bytes of sections in memory, and forgetting them. */
+uint64_t dwarf_file_loaded(const struct dwarf_file *f);
+void dwarf_file_drop(struct dwarf_file *f);
+
+static inline bool dwarf_spend(struct dwarf_work *work, uint64_t n)
+{
+    if (work->left < n) {
+        work->left = 0;
+        return false;
+    }
+    work->left -= n;
+    return true;
+}
+
+#endif
