@@ -238,7 +238,7 @@ struct range_frames {
     size_t *n;
 };
 
-static void keep_frames(void *arg, size_t i, const struct object_frame *frames,
+static void keep_frames(void *arg, size_t i, const struct symbol_frame *frames,
                         size_t n)
 {
     struct range_frames *rf = arg;

@@ -4,15 +4,15 @@
  */
 #include "symbol/load_base.h"
 
-#include <gelf.h>
 #include <string.h>
+
+#include "symbol/symbol_table.h"
 
 #define PAGE        UINT64_C(4096)
 #define KERNEL_HALF (UINT64_C(1) << 63)
 
 struct finder {
-    Elf *elf;
-    GElf_Ehdr header;
+    const struct elf_file *elf;
     struct object_mapping m;
     uint64_t address;
     bool has_stext; /* the kernel's relocation symbol is known */
@@ -26,75 +26,48 @@ static bool page_aligned(uint64_t v)
 
 /* --- the kernel's relocation symbol ------------------------------------ */
 
-static bool find_in_table(Elf *elf, Elf_Scn *section, struct str name,
-                          uint64_t *value)
+static void find_kernel_symbol(struct finder *f, const char *path)
 {
-    Elf_Data *data = elf_getdata(section, NULL);
-    GElf_Shdr header;
-    GElf_Sym symbol;
+    struct str name = f->m.kernel_symbol.n ? f->m.kernel_symbol : STR("_stext");
 
-    if (!data || !gelf_getshdr(section, &header))
-        return false;
-    for (int i = 0; gelf_getsym(data, i, &symbol); i++) {
-        const char *text = elf_strptr(elf, header.sh_link, symbol.st_name);
+    if (!strstr(path, "vmlinux") && page_aligned(f->m.start) &&
+        page_aligned(f->m.limit) && page_aligned(f->m.offset))
+        return;
+    f->has_stext = symbol_value(f->elf, name, &f->stext);
+}
 
-        if (text && str_eq(str_from(text), name)) {
-            *value = symbol.st_value;
+/* --- which segment ------------------------------------------------------ */
+
+static bool is_loaded(const Elf64_Phdr *p)
+{
+    return p->p_type == PT_LOAD && p->p_filesz != 0;
+}
+
+static bool find_text_segment(const struct finder *f, Elf64_Phdr *out)
+{
+    const struct elf_file *elf = f->elf;
+
+    for (size_t s = 0; s < elf->n_sections; s++) {
+        const Elf64_Shdr *section = &elf->sections[s];
+
+        if (strcmp(elf_file_section_name(elf, section), ".text") != 0)
+            continue;
+        for (size_t i = 0; i < elf->n_segments; i++) {
+            const Elf64_Phdr *p = &elf->segments[i];
+
+            if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) ||
+                section->sh_addr < p->p_vaddr ||
+                section->sh_addr >= p->p_vaddr + p->p_memsz)
+                continue;
+            *out = *p;
             return true;
         }
     }
     return false;
 }
 
-static void find_kernel_symbol(struct finder *f, const char *path)
-{
-    struct str name = f->m.kernel_symbol.n ? f->m.kernel_symbol : STR("_stext");
-    Elf_Scn *section = NULL;
-    GElf_Shdr header;
-
-    if (!strstr(path, "vmlinux") && page_aligned(f->m.start) &&
-        page_aligned(f->m.limit) && page_aligned(f->m.offset))
-        return;
-    while (!f->has_stext && (section = elf_nextscn(f->elf, section)))
-        if (gelf_getshdr(section, &header) && header.sh_type == SHT_SYMTAB)
-            f->has_stext = find_in_table(f->elf, section, name, &f->stext);
-}
-
-/* --- which segment ------------------------------------------------------ */
-
-static bool is_loaded(const GElf_Phdr *p)
-{
-    return p->p_type == PT_LOAD && p->p_filesz != 0;
-}
-
-static bool find_text_segment(const struct finder *f, GElf_Phdr *out)
-{
-    Elf_Scn *section = NULL;
-    GElf_Shdr header;
-    size_t strings, n;
-
-    if (elf_getshdrstrndx(f->elf, &strings) != 0 ||
-        elf_getphdrnum(f->elf, &n) != 0)
-        return false;
-    while ((section = elf_nextscn(f->elf, section))) {
-        const char *name;
-
-        if (!gelf_getshdr(section, &header))
-            continue;
-        name = elf_strptr(f->elf, strings, header.sh_name);
-        if (!name || strcmp(name, ".text") != 0)
-            continue;
-        for (size_t i = 0; i < n; i++)
-            if (gelf_getphdr(f->elf, (int)i, out) && out->p_type == PT_LOAD &&
-                (out->p_flags & PF_X) && header.sh_addr >= out->p_vaddr &&
-                header.sh_addr < out->p_vaddr + out->p_memsz)
-                return true;
-    }
-    return false;
-}
-
 /* Can the mapping be one of this segment? */
-static bool fits(const GElf_Phdr *p, const struct object_mapping *m)
+static bool fits(const Elf64_Phdr *p, const struct object_mapping *m)
 {
     uint64_t size = m->limit - m->start;
     uint64_t align = p->p_align ? p->p_align : 1;
@@ -115,7 +88,7 @@ static bool fits(const GElf_Phdr *p, const struct object_mapping *m)
     return true;
 }
 
-static bool holds_address(const GElf_Phdr *p, const struct finder *f)
+static bool holds_address(const Elf64_Phdr *p, const struct finder *f)
 {
     uint64_t at = f->address - f->m.start + f->m.offset;
 
@@ -123,16 +96,16 @@ static bool holds_address(const GElf_Phdr *p, const struct finder *f)
 }
 
 /* *found is false when the file has no loaded segment at all. */
-static bool find_mapped_segment(const struct finder *f, GElf_Phdr *out,
+static bool find_mapped_segment(const struct finder *f, Elf64_Phdr *out,
                                 bool *found, struct error *err)
 {
-    size_t n, loaded = 0, candidates = 0, holders = 0;
-    GElf_Phdr p, candidate, holder;
+    size_t loaded = 0, candidates = 0, holders = 0;
+    Elf64_Phdr candidate, holder;
 
-    if (elf_getphdrnum(f->elf, &n) != 0)
-        n = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (!gelf_getphdr(f->elf, (int)i, &p) || p.p_type != PT_LOAD)
+    for (size_t i = 0; i < f->elf->n_segments; i++) {
+        Elf64_Phdr p = f->elf->segments[i];
+
+        if (p.p_type != PT_LOAD)
             continue;
         loaded++;
         if (!fits(&p, &f->m))
@@ -157,7 +130,7 @@ static bool find_mapped_segment(const struct finder *f, GElf_Phdr *out,
     return true;
 }
 
-static bool find_segment(const struct finder *f, GElf_Phdr *out, bool *found,
+static bool find_segment(const struct finder *f, Elf64_Phdr *out, bool *found,
                          struct error *err)
 {
     if (f->has_stext || f->m.start >= f->m.limit || f->m.limit >= KERNEL_HALF) {
@@ -174,7 +147,7 @@ static bool same_in_page(uint64_t a, uint64_t b)
     return a % PAGE == b % PAGE;
 }
 
-static bool kernel_base(const struct finder *f, const GElf_Phdr *p,
+static bool kernel_base(const struct finder *f, const Elf64_Phdr *p,
                         uint64_t *base)
 {
     const struct object_mapping *m = &f->m;
@@ -204,7 +177,7 @@ static bool kernel_base(const struct finder *f, const GElf_Phdr *p,
     return false;
 }
 
-static bool base_of_executable(const struct finder *f, const GElf_Phdr *p,
+static bool base_of_executable(const struct finder *f, const Elf64_Phdr *p,
                                uint64_t *base, struct error *err)
 {
     const struct object_mapping *m = &f->m;
@@ -226,12 +199,12 @@ static bool base_of_executable(const struct finder *f, const GElf_Phdr *p,
                      (unsigned long long)m->offset);
 }
 
-static bool base_from_segment(const struct finder *f, const GElf_Phdr *p,
+static bool base_from_segment(const struct finder *f, const Elf64_Phdr *p,
                               bool found, uint64_t *base, struct error *err)
 {
     const struct object_mapping *m = &f->m;
 
-    switch (f->header.e_type) {
+    switch (f->elf->type) {
     case ET_EXEC:
         *base = 0;
         return !found || base_of_executable(f, p, base, err);
@@ -246,15 +219,16 @@ static bool base_from_segment(const struct finder *f, const GElf_Phdr *p,
                error_set(err, "don't know how to handle mapping.Offset");
     default:
         return error_set(err, "don't know how to handle ELF type %d",
-                         f->header.e_type);
+                         f->elf->type);
     }
 }
 
-bool load_base_find(Elf *elf, const char *path, struct object_mapping mapping,
-                    uint64_t address, uint64_t *base, struct error *err)
+bool load_base_find(const struct elf_file *elf, const char *path,
+                    struct object_mapping mapping, uint64_t address,
+                    uint64_t *base, struct error *err)
 {
     struct finder f = {.elf = elf, .m = mapping, .address = address};
-    GElf_Phdr segment;
+    Elf64_Phdr segment = {0};
     bool found;
 
     if (mapping.start == 0 && mapping.offset == 0 &&
@@ -265,8 +239,6 @@ bool load_base_find(Elf *elf, const char *path, struct object_mapping mapping,
     if (address < mapping.start || address >= mapping.limit)
         return error_set(err, "address %#llx is outside the mapping",
                          (unsigned long long)address);
-    if (!gelf_getehdr(elf, &f.header))
-        return error_set(err, "%s", elf_errmsg(-1));
     find_kernel_symbol(&f, path);
     return find_segment(&f, &segment, &found, err) &&
            base_from_segment(&f, &segment, found, base, err);

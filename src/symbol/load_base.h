@@ -1,9 +1,8 @@
 #ifndef SYMBOL_LOAD_BASE_H
 #define SYMBOL_LOAD_BASE_H
 
-#include <libelf.h>
-
 #include "base/error.h"
+#include "elf/file.h"
 #include "symbol/object.h"
 
 /*
@@ -13,7 +12,8 @@
  * `address` is one that was sampled: when several segments fit the mapping
  * it decides.
  */
-bool load_base_find(Elf *elf, const char *path, struct object_mapping mapping,
-                    uint64_t address, uint64_t *base, struct error *err);
+bool load_base_find(const struct elf_file *elf, const char *path,
+                    struct object_mapping mapping, uint64_t address,
+                    uint64_t *base, struct error *err);
 
 #endif

@@ -36,7 +36,7 @@ static uint32_t add_function(struct resolver *r, struct function f)
 }
 
 static void set_lines(void *arg, size_t index,
-                      const struct object_frame *frames, size_t n)
+                      const struct symbol_frame *frames, size_t n)
 {
     struct resolver *r = arg;
     struct profile *p = r->profile;
@@ -46,7 +46,7 @@ static void set_lines(void *arg, size_t index,
     l->n_lines = (uint32_t)n;
     l->is_folded = false;
     for (size_t i = 0; i < n; i++) {
-        const struct object_frame *f = &frames[i];
+        const struct symbol_frame *f = &frames[i];
         string_id name = profile_intern(p, f->function);
         uint32_t function = add_function(
             r, (struct function){.name = name,

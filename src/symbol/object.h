@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "dwarf/frame.h"
 
 /*
  * A binary on this machine, opened to answer "what is at this address?".
@@ -22,13 +23,6 @@ struct object;
 struct object_mapping {
     uint64_t start, limit, offset;
     struct str kernel_symbol; /* of "[kernel.kallsyms]_stext", else "" */
-};
-
-/* One of the functions at an address, innermost first. */
-struct object_frame {
-    struct str function; /* as in the file: mangled */
-    struct str file;
-    int64_t line, column, start_line;
 };
 
 struct object *object_open(const char *path, struct object_mapping mapping,
@@ -56,13 +50,11 @@ const struct object_symbol *object_symbols(struct object *o, size_t *n);
 /*
  * Finds the frames of n addresses at once: each unit of debug information is
  * read once however many addresses lie in it.  `found` is called for those
- * that have an answer, in no order; the frames live until it returns, their
- * texts until object_free.  With `names_only` lines are not looked for.
+ * that have an answer, in no order.  With `names_only` lines are not looked
+ * for.
  */
-typedef void object_found(void *arg, size_t index,
-                          const struct object_frame *frames, size_t n);
 bool object_resolve(struct object *o, const uint64_t *addresses, size_t n,
-                    bool names_only, object_found *found, void *arg,
+                    bool names_only, symbol_found *found, void *arg,
                     struct error *err);
 
 #endif

@@ -70,7 +70,7 @@ static bool disassemble(void *arg, struct object *o, struct arena *a,
 }
 
 static bool resolve(void *arg, struct object *o, const uint64_t *addresses,
-                    size_t n, object_found *found, void *found_arg,
+                    size_t n, symbol_found *found, void *found_arg,
                     struct error *err)
 {
     (void)arg;

@@ -53,7 +53,7 @@ struct objects {
 
     /* As object_resolve; addresses are those of the profile. */
     bool (*resolve)(void *arg, struct object *o, const uint64_t *addresses,
-                    size_t n, object_found *found, void *found_arg,
+                    size_t n, symbol_found *found, void *found_arg,
                     struct error *err);
 };
 

@@ -1,0 +1,188 @@
+#include "symbol/symbol_table.h"
+
+#include <stdlib.h>
+
+/* --- the file's records ------------------------------------------------- */
+
+struct raw_symbols {
+    const struct elf_file *elf;
+    struct elf_section table, names;
+    size_t n;
+};
+
+static bool open_raw(struct raw_symbols *r, const struct elf_file *elf,
+                     uint32_t type)
+{
+    size_t size = elf->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+
+    for (size_t i = 0; i < elf->n_sections; i++) {
+        const Elf64_Shdr *s = &elf->sections[i];
+
+        if (s->sh_type != type || s->sh_link >= elf->n_sections ||
+            s->sh_entsize != size)
+            continue;
+        r->elf = elf;
+        elf_section_open(&r->table, elf, s);
+        elf_section_open(&r->names, elf, &elf->sections[s->sh_link]);
+        r->n = r->table.size / size;
+        return true;
+    }
+    return false;
+}
+
+static bool read_raw(struct raw_symbols *r, size_t i, Elf64_Sym *out)
+{
+    size_t size = r->elf->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+    const uint8_t *p = elf_section_at(&r->table, i * size, size);
+    Elf32_Sym narrow;
+
+    if (!p)
+        return false;
+    if (r->elf->is_64) {
+        memcpy(out, p, sizeof(*out));
+        return true;
+    }
+    memcpy(&narrow, p, sizeof(narrow));
+    *out = (Elf64_Sym){.st_name = narrow.st_name,
+                       .st_info = narrow.st_info,
+                       .st_shndx = narrow.st_shndx,
+                       .st_value = narrow.st_value,
+                       .st_size = narrow.st_size};
+    return true;
+}
+
+/* --- what of them counts ------------------------------------------------ */
+
+static bool is_loaded(const struct elf_file *elf, const Elf64_Sym *s)
+{
+    return s->st_shndx != SHN_UNDEF && s->st_shndx < elf->n_sections &&
+           (elf->sections[s->st_shndx].sh_flags & SHF_ALLOC);
+}
+
+static bool counts(const struct elf_file *elf, const Elf64_Sym *s)
+{
+    switch (ELF64_ST_TYPE(s->st_info)) {
+    case STT_FUNC:
+    case STT_GNU_IFUNC:
+    case STT_NOTYPE:
+    case STT_OBJECT:
+        return s->st_name && is_loaded(elf, s);
+    default:
+        return false;
+    }
+}
+
+/* "$x", "$d.12": where aarch64's code and data start, no names. */
+static bool is_mapping_symbol(struct raw_symbols *r, const Elf64_Sym *s)
+{
+    const uint8_t *p;
+
+    if (ELF64_ST_TYPE(s->st_info) != STT_NOTYPE ||
+        ELF64_ST_BIND(s->st_info) != STB_LOCAL ||
+        (r->elf->machine != EM_AARCH64 && r->elf->machine != EM_ARM))
+        return false;
+    p = elf_section_at(&r->names, s->st_name, 1);
+    return p && *p == '$';
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct symbol_entry *x = a, *y = b;
+
+    if (x->address != y->address)
+        return x->address < y->address ? -1 : 1;
+    if (x->size != y->size)
+        return x->size < y->size ? -1 : 1;
+    return x->order < y->order ? -1 : 1;
+}
+
+static void choose_best(struct symbol_table *t, struct arena *a)
+{
+    for (size_t i = 0; i < t->all.n; i++)
+        if (i + 1 == t->all.n || t->all.v[i].address != t->all.v[i + 1].address)
+            *vec_push(a, &t->best) = t->all.v[i];
+}
+
+bool symbol_table_read(struct symbol_table *t, struct arena *a,
+                       const struct elf_file *elf, uint32_t type)
+{
+    struct raw_symbols r;
+    Elf64_Sym s;
+
+    *t = (struct symbol_table){.names = {0}};
+    if (!open_raw(&r, elf, type))
+        return false;
+    elf_section_at(&r.table, 0, r.table.size); /* in one go */
+    for (size_t i = 0; i < r.n && read_raw(&r, i, &s); i++)
+        if (counts(elf, &s) && !is_mapping_symbol(&r, &s))
+            *vec_push(a, &t->all) = (struct symbol_entry){
+                s.st_value, s.st_size, s.st_name, (uint32_t)i,
+                ELF64_ST_TYPE(s.st_info) != STT_OBJECT};
+    elf_section_release(&r.table);
+    t->names = r.names;
+    if (t->all.n == 0) {
+        elf_section_release(&t->names);
+        return false;
+    }
+    qsort(t->all.v, t->all.n, sizeof(*t->all.v), by_address);
+    choose_best(t, a);
+    return true;
+}
+
+void symbol_table_release(struct symbol_table *t)
+{
+    elf_section_release(&t->names);
+}
+
+struct str symbol_table_find(struct symbol_table *t, uint64_t address)
+{
+    const struct symbol_entry *v = t->best.v;
+    size_t lo = 0, hi = t->best.n;
+
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (v[mid].address <= address)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    if (lo == 0 ||
+        (v[lo - 1].size && address - v[lo - 1].address >= v[lo - 1].size))
+        return STR("");
+    return str_from(elf_section_text(&t->names, v[lo - 1].name));
+}
+
+void symbol_table_list(struct symbol_table *t, struct arena *a,
+                       struct symbol_list *out)
+{
+    vec_reserve(a, &out->list, t->all.n);
+    for (size_t i = 0; i < t->all.n; i++) {
+        const struct symbol_entry *s = &t->all.v[i];
+        struct str name = s->is_code
+                              ? str_from(elf_section_text(&t->names, s->name))
+                              : STR("");
+
+        if (name.n)
+            *vec_push(a, &out->list) =
+                (struct object_symbol){s->address, s->size, name};
+    }
+}
+
+bool symbol_value(const struct elf_file *elf, struct str name, uint64_t *out)
+{
+    struct raw_symbols r;
+    Elf64_Sym s;
+    bool found = false;
+
+    if (!open_raw(&r, elf, SHT_SYMTAB))
+        return false;
+    for (size_t i = 0; i < r.n && !found && read_raw(&r, i, &s); i++) {
+        found = str_eq(str_from(elf_section_text(&r.names, s.st_name)), name);
+        if (found)
+            *out = s.st_value;
+    }
+    elf_section_release(&r.table);
+    elf_section_release(&r.names);
+    return found;
+}

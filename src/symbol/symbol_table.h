@@ -1,0 +1,48 @@
+#ifndef SYMBOL_SYMBOL_TABLE_H
+#define SYMBOL_SYMBOL_TABLE_H
+
+#include "base/vec.h"
+#include "elf/section.h"
+#include "symbol/object.h"
+
+/*
+ * The symbols of an ELF file by address.  Names stay in the file until they
+ * are asked for.
+ *
+ * Answers are those of llvm-symbolizer: functions, objects and labels of
+ * sections that are loaded count; of several at one address the largest, of
+ * these the last in the file.
+ */
+struct symbol_entry {
+    uint64_t address, size;
+    uint32_t name;
+    uint32_t order; /* in the file */
+    bool is_code;   /* no object */
+};
+
+struct symbol_table {
+    struct elf_section names;
+    VEC(struct symbol_entry) all;  /* by address, then size */
+    VEC(struct symbol_entry) best; /* one an address */
+};
+
+/* Reads the section of that type, SHT_SYMTAB or SHT_DYNSYM; false: there is
+ * none, or it holds nothing.  Release it if true. */
+bool symbol_table_read(struct symbol_table *t, struct arena *a,
+                       const struct elf_file *elf, uint32_t type);
+void symbol_table_release(struct symbol_table *t);
+
+/* The name of what holds an address of the file; "" if nothing does. */
+struct str symbol_table_find(struct symbol_table *t, uint64_t address);
+
+/* Appends all functions and labels, by address. */
+struct symbol_list {
+    VEC(struct object_symbol) list;
+};
+void symbol_table_list(struct symbol_table *t, struct arena *a,
+                       struct symbol_list *out);
+
+/* The address of a symbol of .symtab by its name. */
+bool symbol_value(const struct elf_file *elf, struct str name, uint64_t *out);
+
+#endif
