@@ -31,7 +31,8 @@ static void wait_for_tables(void)
     while (busy) {
         usleep(1000);
         runtime_lock();
-        busy = runtime.is_building;
+        busy =
+            runtime.modules.building || modules_has_unbuilt(&runtime.modules);
         runtime_unlock();
     }
 }

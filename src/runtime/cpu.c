@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/pages.h"
+#include "runtime/builder.h"
 #include "runtime/sigprof.h"
 #include "runtime/source.h"
 #include "runtime/state.h"
@@ -148,7 +149,7 @@ static void *keep(void *arg)
             if (cpu.has_timer)
                 source_timer_scan(&cpu.timer);
             if (now >= next_modules) {
-                runtime_refresh();
+                builder_refresh();
                 next_modules = now + MODULE_NS;
             }
         }
@@ -266,7 +267,7 @@ bool cpu_start(const struct cpu_options *options, struct error *err)
         end();
         return false;
     }
-    runtime_refresh();
+    builder_refresh();
     reset_counts();
     sampler.table = &cpu.table;
     sampler.period_ns = cpu.period_ns;

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "runtime/builder.h"
 #include "runtime/heap_keeper.h"
 #include "runtime/heap_math.h"
 #include "runtime/rawcall.h"
@@ -246,7 +247,7 @@ bool heap_set_rate(uint64_t rate, struct error *err)
     if (rate > 0 && !number)
         return error_set(err, "too many different rates");
     if (rate > 0)
-        runtime_refresh();
+        builder_refresh();
     return rate == 0 || heap_keeper_start(err);
 }
 

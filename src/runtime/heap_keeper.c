@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "runtime/builder.h"
 #include "runtime/heap.h"
 #include "runtime/serve.h"
 #include "runtime/state.h"
@@ -46,7 +47,7 @@ static void *keep(void *arg)
 
         wait_for_stale();
         atomic_store(&heap.stale, 0);
-        runtime_refresh();
+        builder_refresh();
         pause = n_refreshes() != before ? LOOK_NS : pause * 2;
         pause = pause < LOOK_MAX_NS ? pause : LOOK_MAX_NS;
         runtime_sleep_ns(pause);

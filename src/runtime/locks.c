@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "pprof/pprof.h"
 #include "runtime/api.h"
+#include "runtime/builder.h"
 #include "runtime/sigprof.h"
 #include "runtime/state.h"
 
@@ -144,7 +145,7 @@ static bool make_tables(struct error *err)
         return error_set(err, LOCKS_NO_HOOKS);
     if (!runtime_ready(err))
         return false;
-    runtime_refresh();
+    builder_refresh();
     runtime_lock();
     ok = (locks.block.arena ||
           stack_table_init(&locks.block, TABLE_SLOTS, TABLE_BYTES)) &&

@@ -10,6 +10,7 @@
 #include "runtime/sigprof.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <sys/prctl.h>
 #include <time.h>
 
@@ -45,6 +46,17 @@ static struct unwind_stack known_stack(uint64_t sp)
         sampler.main_stack_limit - sp < (4u << 20))
         return (struct unwind_stack){sampler.main_stack_limit};
     return (struct unwind_stack){0};
+}
+
+/* A walk that ended where nothing is known: somebody should look what was
+ * loaded.  Once: while the builder looks or rests, it is not called again. */
+static void note_end(enum unwind_end end)
+{
+    uint32_t none = NEW_CODE_NONE;
+
+    if (end == UNWIND_NO_DATA &&
+        atomic_compare_exchange_strong(&sampler.new_code, &none, NEW_CODE_SEEN))
+        raw_call4(SYS_futex, (long)&sampler.new_code, FUTEX_WAKE_PRIVATE, 1, 0);
 }
 
 static struct scratch *scratch_take(uint32_t hint)
@@ -94,6 +106,7 @@ static void record(const ucontext_t *context, int64_t weight)
                     s->pcs, UNWIND_MAX_FRAMES, &end);
     if (end == UNWIND_TRUNCATED)
         s->pcs[n++] = FRAME_TRUNCATED;
+    note_end(end);
     atomic_fetch_add_explicit(&sampler.ends[end], 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&sampler.samples, 1, memory_order_relaxed);
     r = stack_table_add(sampler.table, s->pcs, n, tag);
@@ -326,6 +339,7 @@ size_t sigprof_stack_here(uint64_t *pcs, size_t skip)
     n = unwind_walk(atomic_load(sampler.map), &regs, known_stack(regs.sp), pcs,
                     UNWIND_MAX_FRAMES, &end);
     grace_leave(sampler.grace, e);
+    note_end(end);
     skip = skip + 1 < n ? skip + 1 : n;
     for (size_t i = skip; i < n; i++)
         pcs[i - skip] = pcs[i];
@@ -346,6 +360,7 @@ size_t sigprof_stack_from(const void *return_address, uint64_t *pcs, size_t max,
     if (map)
         n = unwind_walk(map, &regs, known_stack(regs.sp), pcs, max, end);
     grace_leave(sampler.grace, e);
+    note_end(*end);
     while (skip < n && pcs[skip] != first)
         skip++;
     if (skip == n) { /* the walk did not get there */

@@ -61,6 +61,9 @@ struct tick {
     uint32_t weight;
 };
 
+/* Whether a walk ended in code that nobody knows; the builder waits for it. */
+enum { NEW_CODE_NONE, NEW_CODE_SEEN, NEW_CODE_PAUSE };
+
 /* A thread that is asked for its stack. */
 enum { ASK_FREE, ASK_SENT, ASK_WRITING, ASK_DONE, ASK_EXPIRED };
 struct ask {
@@ -75,6 +78,8 @@ struct ask {
 struct sampler {
     struct grace *grace; /* of the modules: one for everything */
     _Atomic(struct unwind_map *) *map;
+
+    _Atomic uint32_t new_code; /* a futex */
 
     /* CPU */
     _Atomic bool running;

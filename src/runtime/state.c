@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "base/pages.h"
 #include "elf/maps.h"
 #include "runtime/api.h"
+#include "runtime/builder.h"
 #include "runtime/cpu.h"
 #include "runtime/heap.h"
 #include "runtime/heap_keeper.h"
@@ -92,6 +92,7 @@ static void after_fork_in_child(void)
 {
     static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
 
+    builder_after_fork();
     cpu_after_fork();
     threads_after_fork();
     locks_after_fork();
@@ -103,7 +104,6 @@ static void after_fork_in_child(void)
         grace_reset(&runtime.modules.grace);
         modules_build_abandon(&runtime.modules);
     }
-    runtime.is_building = false;
     if (!(pprof_thread.at_fork & FORK_LOCKED))
         runtime.is_ready = false;
     for (int i = 0; i < MAX_OWN; i++)
@@ -154,49 +154,6 @@ bool runtime_ready(struct error *err)
     ok = runtime.is_ready;
     runtime_unlock();
     return ok || error_set(err, "out of memory");
-}
-
-/* Not in the way of the program, but sooner or later done. */
-#define BUILDER_NICE 10
-
-static void *build_tables(void *arg)
-{
-    struct module_build job;
-
-    (void)arg;
-    setpriority(PRIO_PROCESS, (id_t)raw_gettid(), BUILDER_NICE);
-    runtime_lock();
-    while (modules_build_begin(&runtime.modules, &job)) {
-        runtime_unlock();
-        modules_build_run(&job);
-        runtime_lock();
-        modules_build_end(&runtime.modules, &job);
-    }
-    runtime.is_building = false;
-    runtime_unlock();
-    return NULL;
-}
-
-void runtime_refresh(void)
-{
-    struct error ignored;
-    pthread_t thread;
-    bool start;
-
-    runtime_lock();
-    modules_refresh(&runtime.modules);
-    start = !runtime.is_building && modules_has_unbuilt(&runtime.modules);
-    runtime.is_building |= start;
-    runtime_unlock();
-    if (!start)
-        return;
-    if (runtime_thread(&thread, "pprof-tables", build_tables, NULL, &ignored)) {
-        pthread_detach(thread);
-        return;
-    }
-    runtime_lock();
-    runtime.is_building = false;
-    runtime_unlock();
 }
 
 void runtime_lock(void)

@@ -20,7 +20,6 @@ struct runtime {
     pthread_mutex_t lock;
     bool is_ready;
     struct modules modules;
-    bool is_building; /* a thread makes tables */
     /* libc's own: the preload library wraps the name. */
     int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *),
                   void *);
@@ -31,11 +30,6 @@ extern struct runtime runtime __attribute__((visibility("hidden")));
 
 /* Initialises on first use.  False: out of memory. */
 bool runtime_ready(struct error *err);
-
-/* What was loaded and unloaded since; tables of what is new are made by a
- * thread in the background, and walks do without them until then.  Whoever is
- * about to walk many stacks says it.  Call it without the lock. */
-void runtime_refresh(void);
 
 void runtime_lock(void);
 void runtime_unlock(void);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "runtime/builder.h"
 #include "runtime/names.h"
 #include "runtime/rawcall.h"
 #include "runtime/sigprof.h"
@@ -255,7 +256,7 @@ bool threads_dump(struct threads *out, struct error *err)
     pthread_mutex_lock(&one_dump);
     ok = dump_locked(out, err);
     pthread_mutex_unlock(&one_dump);
-    runtime_refresh(); /* tables for the next one */
+    builder_refresh(); /* tables for the next one */
     if (!ok)
         threads_release(out);
     return ok;

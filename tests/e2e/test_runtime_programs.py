@@ -181,6 +181,24 @@ class Programs(unittest.TestCase):
                 # 120 samples: three standard deviations are 27 %.
                 self.assertAlmostEqual(seen / used, 1, delta=0.3)
 
+    def test_code_that_was_just_loaded_is_known(self):
+        for source in SOURCES:
+            if not source_works(source):
+                print('# %s is not allowed here' % source)
+                continue
+            with self.subTest(source):
+                self.finish(run_profiled(
+                    self.profile, [os.path.join(PROGRAMS, 'fresh_code'),
+                                   os.path.join(PROGRAMS,
+                                                'libtruth_library.so'), '10'],
+                    options=['-source', source, '-rate', '1000']))
+                ends = stack_ends(self.profile)
+                print('# %s: stacks %s' % (source, ends))
+                # The first sample in it finds it; a few may come before
+                # somebody has looked.
+                self.assertGreater(ends[0], 0.9 * sum(ends))
+                self.assertIn('truth_library_30', top(self.profile))
+
     def test_a_signal_starts_and_stops(self):
         process = run_profiled(
             self.profile, ['/usr/bin/python3', '-u', '-c',

@@ -1,0 +1,129 @@
+#include "runtime/builder.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/resource.h>
+
+#include "base/clock.h"
+#include "runtime/rawcall.h"
+#include "runtime/sigprof.h"
+#include "runtime/state.h"
+
+/* Not in the way of the program, but sooner or later done. */
+#define BUILDER_NICE 10
+
+/* Between two looks for new code. */
+#define MIN_PAUSE_NS 5000000
+#define MAX_PAUSE_NS 1000000000
+
+static struct {
+    pthread_mutex_t lock; /* while the thread is being started */
+    _Atomic bool is_up;
+} builder = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void futex_wait(uint32_t while_it_is, int64_t ns)
+{
+    struct timespec t = clock_timespec(ns);
+
+    raw_call4(SYS_futex, (long)&sampler.new_code, FUTEX_WAIT_PRIVATE,
+              (long)while_it_is, ns ? (long)&t : 0);
+}
+
+static void wake(void)
+{
+    raw_call4(SYS_futex, (long)&sampler.new_code, FUTEX_WAKE_PRIVATE, 1, 0);
+}
+
+/* Whether there was anything new. */
+static bool look_and_build(void)
+{
+    struct module_build job;
+    uint64_t before;
+    bool is_new;
+
+    runtime_lock();
+    before = runtime.modules.refreshes;
+    modules_refresh(&runtime.modules);
+    is_new = runtime.modules.refreshes != before;
+    while (modules_build_begin(&runtime.modules, &job)) {
+        runtime_unlock();
+        modules_build_run(&job);
+        runtime_lock();
+        modules_build_end(&runtime.modules, &job);
+        is_new = true;
+    }
+    runtime_unlock();
+    return is_new;
+}
+
+static void *build(void *arg)
+{
+    int64_t pause = MIN_PAUSE_NS;
+    uint32_t paused;
+
+    (void)arg;
+    setpriority(PRIO_PROCESS, (id_t)raw_gettid(), BUILDER_NICE);
+    for (;;) {
+        atomic_store(&sampler.new_code, NEW_CODE_PAUSE);
+        if (look_and_build())
+            pause = MIN_PAUSE_NS;
+        else if (pause < MAX_PAUSE_NS)
+            pause *= 2;
+        futex_wait(NEW_CODE_PAUSE, pause); /* not if it was seen already */
+        paused = NEW_CODE_PAUSE;
+        atomic_compare_exchange_strong(&sampler.new_code, &paused,
+                                       NEW_CODE_NONE);
+        while (atomic_load(&sampler.new_code) == NEW_CODE_NONE)
+            futex_wait(NEW_CODE_NONE, 0);
+    }
+    return NULL;
+}
+
+static void start(void)
+{
+    struct error ignored;
+    pthread_t thread;
+
+    pthread_mutex_lock(&builder.lock);
+    if (!atomic_load(&builder.is_up) &&
+        runtime_thread(&thread, "pprof-tables", build, NULL, &ignored)) {
+        pthread_detach(thread);
+        atomic_store(&builder.is_up, true);
+    }
+    pthread_mutex_unlock(&builder.lock);
+}
+
+void builder_refresh(void)
+{
+    bool has_work;
+
+    runtime_lock();
+    modules_refresh(&runtime.modules);
+    has_work = modules_has_unbuilt(&runtime.modules);
+    runtime_unlock();
+    if (!atomic_load(&builder.is_up))
+        start();
+    else if (has_work &&
+             atomic_exchange(&sampler.new_code, NEW_CODE_SEEN) != NEW_CODE_SEEN)
+        wake();
+}
+
+/* Who loads and unloads all the time does not get more looks than others:
+ * a pause is not cut short. */
+void builder_notice(void)
+{
+    if (atomic_load(&builder.is_up) &&
+        atomic_exchange(&sampler.new_code, NEW_CODE_SEEN) == NEW_CODE_NONE)
+        wake();
+}
+
+void builder_after_fork(void)
+{
+    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+
+    builder.lock = fresh;
+    atomic_store(&builder.is_up, false);
+    atomic_store(&sampler.new_code, NEW_CODE_NONE);
+}
