@@ -64,6 +64,16 @@ static void wrap_text(struct buf *out, struct str text, struct str warnings)
     json_close(&j, '}');
 }
 
+/*
+ * A profile that came from elsewhere names files as it likes.  Whoever sits
+ * at this machine may read them anyway; others may not by such a detour.
+ */
+static bool no_files(struct error *err)
+{
+    return error_set(err, "sources and binaries are not opened for a profile "
+                          "that came from another machine");
+}
+
 /* Runs the report of a kind into `out`. */
 static bool run(struct page_request *q, const struct data_kind *kind,
                 struct buf *out, struct error *err)
@@ -73,8 +83,8 @@ static bool run(struct page_request *q, const struct data_kind *kind,
     struct buf text = BUF_INIT(out->max);
     struct report_request request = {
         .format = kind->format, .body = kind->body, .config = &q->config};
-    struct profile *p = page_take_profile(q, err);
-    bool ok;
+    bool is_trusted = false, ok;
+    struct profile *p = query_take_profile(q, &is_trusted, err);
 
     if (!p)
         return false;
@@ -84,7 +94,8 @@ static bool run(struct page_request *q, const struct data_kind *kind,
         request.argument = query_get(q, "f");
     if (kind->opens_files && o->objects)
         request.objects = o->objects(o->arg, q->arena);
-    ok = report_write(p, &request, kind->body ? out : &text, &warnings, err);
+    ok = (!kind->opens_files || is_trusted || o->local_only || no_files(err)) &&
+         report_write(p, &request, kind->body ? out : &text, &warnings, err);
     if (ok && !kind->body)
         wrap_text(out, buf_str(&text), buf_str(&warnings));
     if (ok && !buf_ok(out))

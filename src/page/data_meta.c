@@ -35,21 +35,6 @@ static void add_config(struct json *j, const char *key,
     buf_release(&value);
 }
 
-static void add_profiles(struct json *j, struct page *page)
-{
-    json_key(j, STR("profiles"));
-    json_open(j, '[');
-    pthread_rwlock_rdlock(&page->lock);
-    for (size_t i = 0; i < page->n_profiles; i++) {
-        json_open(j, '{');
-        json_add_i64(j, "id", page->profiles[i].id);
-        json_add_text(j, "name", str_from(page->profiles[i].name));
-        json_close(j, '}');
-    }
-    pthread_rwlock_unlock(&page->lock);
-    json_close(j, ']');
-}
-
 static void add_comments(struct json *j, const struct profile *p)
 {
     json_key(j, STR("comments"));
@@ -74,7 +59,8 @@ static bool report_part(struct report *r, struct buf *out, struct error *err)
                       STR_ARG(r->sample_type))));
     json_add_profile_legend(&j, r);
     add_types(&j, p);
-    json_add_i64(&j, "sample_index", (int64_t)r->value_index);
+    json_add_text(&j, "sample_index",
+                  profile_str(p, p->types.v[r->value_index].type));
     json_add_i64(&j, "total", r->total);
     json_add_value_text(&j, "total_text", r, r->total);
     json_add_text(&j, "unit", r->sample_unit);
@@ -89,7 +75,8 @@ bool data_meta(struct page_request *q, struct buf *out, struct error *err)
     struct buf warnings = BUF_INIT(BUF_NO_LIMIT);
     struct report_request request = {
         .format = REPORT_TEXT, .config = &q->config, .body = report_part};
-    struct profile *p = page_take_profile(q, err);
+    bool is_trusted;
+    struct profile *p = query_take_profile(q, &is_trusted, err);
     struct json j = json_start(out, 0);
     bool ok = p && report_write(p, &request, out, &warnings, err);
 
@@ -102,7 +89,8 @@ bool data_meta(struct page_request *q, struct buf *out, struct error *err)
     add_config(&j, "default_config", q->page->options.config);
     add_config(&j, "config", &q->config);
     settings_add_menu(&j, q);
-    add_profiles(&j, q->page);
+    profiles_add_json(&j, &q->page->profiles);
+    json_add_bool(&j, "can_fetch", q->page->options.fetch != NULL);
     json_add_text(&j, "version", STR(PPROF_VERSION));
     json_close(&j, '}');
     return true;

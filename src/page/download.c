@@ -31,12 +31,12 @@ static bool make(struct page_request *q, const struct download_format *f,
     struct buf warnings = BUF_INIT(BUF_NO_LIMIT);
     struct report_request request = {.format = f ? f->format : REPORT_PROTO,
                                      .config = &q->config};
-    struct profile *p = page_take_profile(q, err);
-    bool ok = p != NULL;
+    bool is_trusted, ok = query_apply(q, err);
+    struct profile *p = ok ? query_take_profile(q, &is_trusted, err) : NULL;
 
+    ok = p != NULL;
     if (ok && f)
-        ok = query_apply(q, err) &&
-             report_write(p, &request, &q->x->body, &warnings, err);
+        ok = report_write(p, &request, &q->x->body, &warnings, err);
     else if (ok)
         ok = profile_encode_gzip_consume(p, &q->x->body, err);
     buf_release(&warnings);

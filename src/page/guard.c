@@ -20,6 +20,8 @@ bool guard_admit(struct page_request *q)
         reply_text(q, 403, STR("permission denied"));
         return false;
     }
+    if (q->page->options.key)
+        return access_key_check(q->page->options.key, q->x);
     if (!http_host_is_fine(r, NULL)) {
         reply_text(q, 403,
                    STR("this page is not served under that name: use the "

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "http/access_key.h"
 #include "http/server.h"
 #include "profile/profile.h"
 #include "report/config.h"
@@ -26,16 +27,29 @@ struct page_options {
     const struct report_config *config;
     struct str name; /* of the profile: what the user called it */
 
-    /* Binaries for reports on code; memory from `a`.  NULL: none. */
-    const struct objects *(*objects)(void *arg, struct arena *a);
-
-    /* Words for whoever started the server; NULL: nobody listens. */
-    void (*tell)(void *arg, const char *words);
+    /*
+     * What the program does for the page; each may be NULL.  They are called
+     * by the threads of the server, `fetch` by one at a time.
+     */
     void *arg;
+    /* Binaries for reports on code; memory from `a`. */
+    const struct objects *(*objects)(void *arg, struct arena *a);
+    /* The profile anew from where it came. */
+    struct profile *(*fetch)(void *arg, struct error *err);
+    /* One of the sources that the profile is the sum of, by its number. */
+    struct profile *(*load)(void *arg, size_t source, struct error *err);
+    /* Symbols for a profile that was dropped onto the page. */
+    bool (*adopt)(void *arg, struct profile *p, struct error *err);
+    /* Words for whoever started the server. */
+    void (*tell)(void *arg, const char *words);
+
+    const struct str *sources; /* names for `load` */
+    size_t n_sources;
 
     const char *settings; /* the file of saved configurations; NULL: none */
     const char *web_dir;  /* take the page's files from there; NULL: built in */
     bool local_only;      /* answer clients of this machine only */
+    const struct access_key *key; /* all others must know it; NULL: none */
 };
 
 /* The page owns the profile from now on. */

@@ -28,3 +28,14 @@ bool query_apply(struct page_request *q, struct error *err)
     }
     return true;
 }
+
+struct profile *query_take_profile(const struct page_request *q,
+                                   bool *is_trusted, struct error *err)
+{
+    return profiles_take(
+        &q->page->profiles,
+        &(struct profile_choice){.profile = query_get(q, "profile"),
+                                 .base = query_get(q, "base"),
+                                 .normalize = q->config.normalize},
+        is_trusted, err);
+}

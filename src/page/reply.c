@@ -117,6 +117,26 @@ void reply_json_error(struct page_request *q, int status, struct str words)
     reply_body(q, STR("application/json"));
 }
 
+static void tell(const struct page_request *q, const struct error *err)
+{
+    const struct page_options *o = &q->page->options;
+
+    if (o->tell)
+        o->tell(o->arg, err->text);
+}
+
+void reply_failure(struct page_request *q, const struct error *err)
+{
+    tell(q, err);
+    reply_text(q, 400, str_from(err->text));
+}
+
+void reply_json_failure(struct page_request *q, const struct error *err)
+{
+    tell(q, err);
+    reply_json_error(q, 400, str_from(err->text));
+}
+
 /* Go's http.Redirect says so in a page too, but only for paths of its own
  * making. */
 static void add_redirect_page(struct page_request *q, struct str to)

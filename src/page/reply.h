@@ -21,6 +21,11 @@ void reply_text(struct page_request *q, int status, struct str words);
 /* {"error": "…"} */
 void reply_json_error(struct page_request *q, int status, struct str words);
 
+/* What a request cannot be done for: status 400 with the words, which whoever
+ * started the server hears too. */
+void reply_failure(struct page_request *q, const struct error *err);
+void reply_json_failure(struct page_request *q, const struct error *err);
+
 /* A redirect: `to` is the Location, the request's query is kept. */
 void reply_redirect(struct page_request *q, int status, const char *to);
 

@@ -1,11 +1,11 @@
 #include "page/routes.h"
 
+#include "page/actions.h"
 #include "page/assets.h"
 #include "page/data.h"
 #include "page/download.h"
 #include "page/guard.h"
 #include "page/reply.h"
-#include "page/settings.h"
 
 /* ---- views ---- */
 
@@ -16,7 +16,7 @@ static const struct {
     {"flamegraph", "flame"}, {"graph", "graph"},   {"top", "top"},
     {"peek", "peek"},        {"source", "source"}, {"disasm", "disasm"},
     {"tags", "tags"},        {"raw", "raw"},       {"traces", "traces"},
-    {"diff", "diff"},
+    {"diff", "diff"},        {"callers", "flame"},
 };
 
 /* "" if there is no such view. */
@@ -26,14 +26,6 @@ static struct str data_of_view(struct str path)
         if (str_eq(path, str_from(views[i].name)))
             return str_from(views[i].data);
     return STR("");
-}
-
-static void tell(struct page_request *q, const struct error *err)
-{
-    const struct page_options *o = &q->page->options;
-
-    if (o->tell)
-        o->tell(o->arg, err->text);
 }
 
 /*
@@ -53,8 +45,7 @@ static void answer_view(struct page_request *q, struct str data)
     if (data_make(q, data, &made, &err)) {
         reply_shell(q, 200);
     } else {
-        tell(q, &err);
-        reply_text(q, 400, str_from(err.text));
+        reply_failure(q, &err);
     }
     buf_release(&made);
 }
@@ -70,8 +61,7 @@ static void answer_data(struct page_request *q, struct str name)
         return;
     }
     if (!data_make(q, name, &q->x->body, &err)) {
-        tell(q, &err);
-        reply_json_error(q, 400, str_from(err.text));
+        reply_json_failure(q, &err);
         return;
     }
     http_exchange_header(q->x, "Cache-Control", STR("no-store"));
@@ -105,26 +95,6 @@ static void answer_asset(struct page_request *q, struct str name)
     reply_body(q, asset->type);
 }
 
-/* ---- settings ---- */
-
-static void answer_settings(struct page_request *q,
-                            bool (*change)(struct page_request *q,
-                                           struct error *err))
-{
-    struct error err;
-
-    if (!guard_is_own(q)) {
-        reply_text(q, 403,
-                   STR("only the page itself may do that: a program sends "
-                       "the header X-Pprof: 1"));
-    } else if (!change(q, &err)) {
-        tell(q, &err);
-        reply_text(q, 400, str_from(err.text));
-    } else {
-        reply_bytes(q, STR("text/plain; charset=utf-8"));
-    }
-}
-
 /* ---- everything ---- */
 
 static void answer(struct page_request *q)
@@ -143,14 +113,15 @@ static void answer(struct page_request *q)
         answer_view(q, data);
     else if (str_eq(path, STR("download")))
         download_answer(q);
-    else if (str_eq(path, STR("saveconfig")))
-        answer_settings(q, settings_save);
-    else if (str_eq(path, STR("deleteconfig")))
-        answer_settings(q, settings_delete);
     else if (request_wants_html(q))
         reply_shell(q, 404);
     else
         reply_text(q, 404, STR("404 page not found"));
+}
+
+static bool is_reading(struct str method)
+{
+    return str_eq(method, STR("GET")) || str_eq(method, STR("HEAD"));
 }
 
 void route_request(struct page_request *q)
@@ -166,6 +137,11 @@ void route_request(struct page_request *q)
         reply_redirect(q, 307, "/ui");
     } else {
         q->path = str_skip(path, root.n);
-        answer(q);
+        if (action_answer(q))
+            return;
+        if (is_reading(q->x->request->method))
+            answer(q);
+        else
+            reply_text(q, 405, STR("this can only be read"));
     }
 }

@@ -1,6 +1,7 @@
 #ifndef REPORT_TOTAL_H
 #define REPORT_TOTAL_H
 
+#include "profile/diff.h"
 #include "report/context.h"
 
 /*
@@ -10,11 +11,8 @@
  */
 int64_t report_total(const struct report *r);
 
-/* The label that marks samples of a base: pprof::base=true. */
-#define BASE_LABEL_KEY   STR("pprof::base")
-#define BASE_LABEL_VALUE STR("true")
-
-/* That label in a profile: find it once, ask for each sample. */
+/* The label of a base's samples (profile/diff.h) in a profile: find it once,
+ * ask for each sample. */
 struct base_mark {
     string_id key, value; /* NO_INDEX when no sample can have it */
 };

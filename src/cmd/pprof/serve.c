@@ -2,11 +2,14 @@
 
 #include <limits.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/goparse.h"
+#include "cmd/pprof/source.h"
 #include "cmd/pprof/ui.h"
 #include "cmd/pprof/viewer.h"
 #include "page/page.h"
@@ -14,6 +17,12 @@
 
 #define BROWSER_DELAY_NS 500000000 /* until a browser is started */
 #define REQUESTS         4 /* handled at a time: each has its own profile */
+#define CONNECTIONS      64
+
+/* The largest profile that may be dropped onto the page.  The server takes a
+ * body before anybody looks at who sends it, so beyond this machine less. */
+#define UPLOAD_LOCAL   ((size_t)256 << 20)
+#define UPLOAD_FOREIGN ((size_t)16 << 20)
 
 struct address {
     struct str host;
@@ -87,19 +96,98 @@ static bool is_local(struct str host)
 
 /* ---- what the page asks for ---- */
 
+struct service {
+    const struct options *options;
+    struct arena *arena;
+    bool is_local;
+    atomic_bool is_fetching;
+    struct access_key key; /* beyond this machine */
+};
+
 static const struct objects *objects_of(void *arg, struct arena *a)
 {
-    const struct options *o = arg;
+    const struct service *s = arg;
     struct objects *objects = arena_alloc(a, sizeof(*objects));
 
-    *objects = objects_local(a, o->tools);
+    *objects = objects_local(a, s->options->tools);
     return objects;
+}
+
+static struct profile *fetch(void *arg, struct error *err)
+{
+    struct service *s = arg;
+    struct profile *p;
+
+    atomic_store(&s->is_fetching, true);
+    p = source_load(s->options, err);
+    atomic_store(&s->is_fetching, false);
+    return p;
+}
+
+/* One of several files alone. */
+static struct profile *load(void *arg, size_t source, struct error *err)
+{
+    const struct service *s = arg;
+    struct options one = *s->options;
+
+    one.sources += source;
+    one.n_sources = 1;
+    one.base = STR("");
+    one.mark_base = one.base_is_diff = false;
+    return source_load(&one, err);
+}
+
+static bool adopt(void *arg, struct profile *p, struct error *err)
+{
+    const struct service *s = arg;
+
+    return source_adopt(s->options, p, s->is_local, err);
 }
 
 static void tell(void *arg, const char *words)
 {
     (void)arg;
     ui_complain("%s", words);
+}
+
+static bool is_file(const char *source)
+{
+    struct stat st;
+
+    return stat(source, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* Several files can be looked at one by one, too.  What is not a file would
+ * give other bytes now. */
+static void offer_sources(struct page_options *page, struct service *s)
+{
+    const struct options *o = s->options;
+    struct str *names = arena_new_array(s->arena, struct str, o->n_sources);
+
+    for (size_t i = 0; i < o->n_sources; i++) {
+        names[i] = str_from(o->sources[i]);
+        if (!is_file(o->sources[i]))
+            return;
+    }
+    if (o->n_sources < 2)
+        return;
+    page->sources = names;
+    page->n_sources = o->n_sources;
+    page->load = load;
+    page->name = str_from(arena_printf(s->arena, "%zu profiles", o->n_sources));
+}
+
+/* Can all sources be had again?  stdin cannot; a file would be the same. */
+static bool can_fetch(const struct options *o)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < o->n_sources; i++) {
+        if (strcmp(o->sources[i], "-") == 0)
+            return false;
+        any |= !is_file(o->sources[i]);
+    }
+    return any;
 }
 
 /* ---- the server ---- */
@@ -136,31 +224,33 @@ static void wait_for_end(const sigset_t *ends)
         ;
 }
 
-static void run(const struct options *o, const struct address *where,
-                struct http_server *server, struct arena *a,
-                const sigset_t *ends)
+static void run(const struct service *s, const struct address *where,
+                const struct http_server *server, const sigset_t *ends)
 {
-    const char *bound = http_server_address(server);
-    const char *port = strrchr(bound, ':');
+    const struct options *o = s->options;
+    const char *port = strrchr(http_server_address(server), ':');
     bool v6 = str_find_char(where->host, ':') >= 0;
-    const char *url =
-        arena_printf(a, "http://%s%" STR_FMT "%s%s", v6 ? "[" : "",
-                     STR_ARG(where->host), v6 ? "]" : "", port);
+    const char *url = arena_printf(
+        s->arena, "http://%s%" STR_FMT "%s%s%s%s", v6 ? "[" : "",
+        STR_ARG(where->host), v6 ? "]" : "", port,
+        s->is_local ? "" : "/ui/?token=", s->is_local ? "" : s->key.text);
 
     ui_say("Serving web UI on %s", url);
     if (!o->no_browser && isatty(STDOUT_FILENO))
         open_browser(url);
     wait_for_end(ends);
+    if (atomic_load(&s->is_fetching))
+        _exit(EXIT_SUCCESS); /* it may take minutes, and nobody waits */
 }
 
-static bool serve(const struct options *o, const struct address *where,
-                  struct page *page, struct arena *a, struct error *err)
+static bool serve(const struct service *s, const struct address *where,
+                  struct page *page, struct error *err)
 {
     bool v6 = str_find_char(where->host, ':') >= 0;
     struct http_limits limits = http_default_limits;
     struct http_server_options options = {
         .address =
-            arena_printf(a, "%s%" STR_FMT "%s:%d", v6 ? "[" : "",
+            arena_printf(s->arena, "%s%" STR_FMT "%s:%d", v6 ? "[" : "",
                          STR_ARG(where->host), v6 ? "]" : "", where->port),
         .limits = &limits,
         .handler = page_handle,
@@ -169,44 +259,61 @@ static bool serve(const struct options *o, const struct address *where,
     struct http_server *server;
     sigset_t ends, before;
 
+    limits.connections = CONNECTIONS;
     limits.workers = REQUESTS;
+    limits.body_bytes = s->is_local ? UPLOAD_LOCAL : UPLOAD_FOREIGN;
     sigemptyset(&ends);
     sigaddset(&ends, SIGINT);
     sigaddset(&ends, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &ends, &before);
     server = http_server_new(&options, err);
     if (server)
-        run(o, where, server, a, &ends);
+        run(s, where, server, &ends);
     http_server_free(server);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return server != NULL;
 }
 
-bool serve_page(const struct options *o, struct profile *p, struct error *err)
+/* What the page gets from here. */
+static bool prepare(struct service *s, const struct address *where,
+                    struct page_options *out, struct error *err)
 {
-    struct arena *a = arena_new();
-    struct page_options options = {
+    const struct options *o = s->options;
+
+    s->is_local = is_local(where->host);
+    *out = (struct page_options){
         .config = &o->config,
         .name = str_from(o->sources[0]),
+        .arg = s,
         .objects = objects_of,
+        .fetch = can_fetch(o) ? fetch : NULL,
+        .adopt = adopt,
         .tell = tell,
-        .arg = (void *)o,
         .web_dir = getenv("PPROF_WEB_DIR"),
+        .local_only = s->is_local,
+        .key = s->is_local ? NULL : &s->key,
     };
+    offer_sources(out, s);
+    return settings_path(s->arena, &out->settings, err) &&
+           (s->is_local || access_key_init(&s->key, err));
+}
+
+bool serve_page(const struct options *o, struct profile *p, struct error *err)
+{
+    struct service s = {.options = o, .arena = arena_new()};
+    struct page_options options;
     struct address where = {0};
     bool ok = parse_address(o->http, &where, err) &&
-              settings_path(a, &options.settings, err);
+              prepare(&s, &where, &options, err);
 
     if (ok) {
-        struct page *page;
+        struct page *page = page_new(p, &options);
 
-        options.local_only = is_local(where.host);
-        page = page_new(p, &options);
-        ok = serve(o, &where, page, a, err);
+        ok = serve(&s, &where, page, err);
         page_free(page);
     } else {
         profile_free(p);
     }
-    arena_free(a);
+    arena_free(s.arena);
     return ok;
 }

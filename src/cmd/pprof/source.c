@@ -10,6 +10,7 @@
 #include "fetch/fetch.h"
 #include "fetch/url.h"
 #include "profile/check.h"
+#include "profile/diff.h"
 #include "profile/filter.h"
 #include "profile/merge.h"
 #include "symbol/symbolize.h"
@@ -109,20 +110,6 @@ static void forget_origins(struct profile *p)
     }
 }
 
-/* One profile out of several, which it frees. */
-static struct profile *combine(struct profile **profiles, size_t n,
-                               struct error *err)
-{
-    struct profile *sum = NULL;
-
-    if (profile_make_compatible(profiles, n, err))
-        sum = n == 1 ? profiles[0] : profile_merge(profiles, n, err);
-    for (size_t i = 0; i < n; i++)
-        if (profiles[i] != sum)
-            profile_free(profiles[i]);
-    return sum;
-}
-
 /* Adds what was fetched; what failed is for the user to know, not fatal. */
 static bool gather(struct loader *l, struct gathered *g,
                    const struct str *names, struct fetched *fetched, size_t n,
@@ -147,10 +134,11 @@ static bool gather(struct loader *l, struct gathered *g,
     }
     if (got == 0)
         return true;
-    struct profile *sum = combine(profiles, got, err);
+    struct profile *sum = profile_combine(profiles, got, err);
     if (!sum)
         return false;
-    g->sum = g->sum ? combine((struct profile *[]){g->sum, sum}, 2, err) : sum;
+    g->sum = g->sum ? profile_combine((struct profile *[]){g->sum, sum}, 2, err)
+                    : sum;
     g->got += got;
     return g->sum != NULL;
 }
@@ -210,19 +198,16 @@ static void tell_missing(const struct gathered *g, const char *what)
                     g->wanted);
 }
 
-/* sources - base */
 static bool subtract(struct loader *l, struct error *err)
 {
-    struct profile *p = l->sources.sum, *base = l->base.sum;
     const struct options *o = l->options;
 
-    if (o->mark_base)
-        profile_set_label(base, STR("pprof::base"), STR("true"));
-    if (o->config.normalize && !profile_normalize(p, base, err))
-        return false;
-    profile_scale(base, -1);
+    l->sources.sum =
+        profile_diff(l->sources.sum, l->base.sum,
+                     (struct diff_options){.mark = o->mark_base,
+                                           .normalize = o->config.normalize},
+                     err);
     l->base.sum = NULL;
-    l->sources.sum = combine((struct profile *[]){p, base}, 2, err);
     return l->sources.sum != NULL;
 }
 
@@ -306,12 +291,28 @@ struct profile *source_load(const struct options *o, struct error *err)
     return ok ? l.sources.sum : NULL;
 }
 
+bool source_adopt(const struct options *o, struct profile *p, bool open_files,
+                  struct error *err)
+{
+    struct buf messages = BUF_INIT(BUF_NO_LIMIT);
+    struct symbolize_request request = {.mode = open_files ? o->symbolize
+                                                           : STR("none")};
+    bool ok;
+
+    if (open_files)
+        binaries_locate(p);
+    ok = symbolize_profile(p, &request, &messages, err);
+    ui_write(buf_str(&messages));
+    buf_release(&messages);
+    return ok && profile_check(p, err);
+}
+
 bool source_unmark(const struct options *o, struct profile **p,
                    struct error *err)
 {
     if (!o->mark_base || o->base_is_diff)
         return true;
-    profile_remove_label(*p, STR("pprof::base"));
+    profile_remove_label(*p, BASE_LABEL_KEY);
     /* What differed by the mark alone is the same now. */
     struct profile *merged = profile_merge(p, 1, err);
     if (!merged)

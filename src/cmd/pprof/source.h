@@ -13,6 +13,13 @@
 struct profile *source_load(const struct options *o, struct error *err);
 
 /*
+ * Symbols for a profile that came in another way (dropped onto the page).
+ * With open_files they are looked for in binaries of this machine.
+ */
+bool source_adopt(const struct options *o, struct profile *p, bool open_files,
+                  struct error *err);
+
+/*
  * Takes the marks off again that -fail_above needs (options.mark_base) and
  * -base does not: *p becomes what -base alone gives.
  */

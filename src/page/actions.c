@@ -1,0 +1,88 @@
+#include "page/actions.h"
+
+#include "page/guard.h"
+#include "page/reply.h"
+#include "page/settings.h"
+
+static const struct str profiles_dir = STR_INIT("profiles/");
+
+static void add_id(struct page_request *q, uint32_t id)
+{
+    buf_addf(&q->x->body, "{\"id\":\"%u\"}", id);
+}
+
+static bool add_profile(struct page_request *q, struct error *err)
+{
+    uint32_t id = 0;
+    bool ok = profiles_add(&q->page->profiles, query_get(q, "name"),
+                           q->x->request->body, &id, err);
+
+    if (ok)
+        add_id(q, id);
+    return ok;
+}
+
+static bool fetch_profile(struct page_request *q, struct error *err)
+{
+    uint32_t id = 0;
+    bool ok = profiles_fetch(&q->page->profiles, &id, err);
+
+    if (ok)
+        add_id(q, id);
+    return ok;
+}
+
+static bool remove_profile(struct page_request *q, struct error *err)
+{
+    return profiles_remove(&q->page->profiles,
+                           str_skip(q->path, profiles_dir.n), err);
+}
+
+struct action {
+    struct str method; /* "": any, since google/pprof takes GET for it */
+    struct str path;
+    bool has_id; /* behind the path */
+    bool (*act)(struct page_request *q, struct error *err);
+};
+
+static const struct action actions[] = {
+    {STR_INIT("POST"), STR_INIT("profiles"), false, add_profile},
+    {STR_INIT("DELETE"), STR_INIT("profiles/"), true, remove_profile},
+    {STR_INIT("POST"), STR_INIT("refetch"), false, fetch_profile},
+    {STR_INIT(""), STR_INIT("saveconfig"), false, settings_save},
+    {STR_INIT(""), STR_INIT("deleteconfig"), false, settings_delete},
+};
+
+static const struct action *find(const struct page_request *q)
+{
+    for (size_t i = 0; i < sizeof(actions) / sizeof(*actions); i++) {
+        const struct action *a = &actions[i];
+
+        if ((a->method.n == 0 || str_eq(q->x->request->method, a->method)) &&
+            (a->has_id ? str_has_prefix(q->path, a->path)
+                       : str_eq(q->path, a->path)))
+            return a;
+    }
+    return NULL;
+}
+
+bool action_answer(struct page_request *q)
+{
+    const struct action *a = find(q);
+    struct error err;
+
+    if (!a)
+        return false;
+    if (!guard_is_own(q)) {
+        reply_text(q, 403,
+                   STR("only the page itself may do that: a program sends "
+                       "the header X-Pprof: 1"));
+    } else if (!a->act(q, &err)) {
+        reply_failure(q, &err);
+    } else {
+        http_exchange_header(q->x, "Cache-Control", STR("no-store"));
+        reply_bytes(q, q->x->body.len > 0 ? STR("application/json")
+                                          : STR("text/plain; charset=utf-8"));
+    }
+    return true;
+}

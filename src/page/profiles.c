@@ -1,0 +1,287 @@
+#include "page/profiles.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/utf8.h"
+#include "profile/diff.h"
+#include "profile/filter.h"
+#include "profile/read.h"
+
+static void *or_die(void *p)
+{
+    if (!p)
+        abort(); /* as an arena does */
+    return p;
+}
+
+/* A copy with a NUL, of whole code points. */
+static char *copy_name(struct str name)
+{
+    size_t n = 0, one;
+
+    while (n < name.n && (one = utf8_sequence(str_skip(name, n))) > 0 &&
+           n + one <= PROFILES_MAX_NAME)
+        n += one;
+    return or_die(strndup(n > 0 ? name.s : "profile", n > 0 ? n : 7));
+}
+
+/* With the lock held for writing. */
+static struct page_profile *append(struct profiles *ps, struct str name)
+{
+    struct page_profile *p;
+
+    ps->list = or_die(realloc(ps->list, (ps->n + 1) * sizeof(*ps->list)));
+    p = &ps->list[ps->n++];
+    *p = (struct page_profile){.id = ++ps->last_id, .name = copy_name(name)};
+    return p;
+}
+
+void profiles_init(struct profiles *ps, struct profile *p,
+                   const struct page_options *options)
+{
+    *ps = (struct profiles){.options = options};
+    pthread_rwlock_init(&ps->lock, NULL);
+    pthread_mutex_init(&ps->fetching, NULL);
+    append(ps, options->name)->profile = p;
+    for (size_t i = 0; options->load && i < options->n_sources; i++)
+        append(ps, options->sources[i])->source = i;
+}
+
+static void release(struct page_profile *p)
+{
+    free(p->name);
+    profile_free(p->profile);
+}
+
+void profiles_release(struct profiles *ps)
+{
+    for (size_t i = 0; i < ps->n; i++)
+        release(&ps->list[i]);
+    free(ps->list);
+    pthread_mutex_destroy(&ps->fetching);
+    pthread_rwlock_destroy(&ps->lock);
+}
+
+/* NULL if there is none; "" is the first. */
+static struct page_profile *find(struct profiles *ps, struct str id)
+{
+    uint64_t number = 0;
+
+    if (id.n == 0)
+        return &ps->list[0];
+    if (!str_to_u64(id, 10, &number))
+        return NULL;
+    for (size_t i = 0; i < ps->n; i++)
+        if (ps->list[i].id == number)
+            return &ps->list[i];
+    return NULL;
+}
+
+static bool no_profile(struct str id, struct error *err)
+{
+    return error_set(err, "there is no profile %" STR_FMT, STR_ARG(id));
+}
+
+/* Makes sure that a source is in memory. */
+static bool load(struct profiles *ps, struct str id, struct error *err)
+{
+    const struct page_options *o = ps->options;
+    struct page_profile *p;
+    bool ok;
+
+    pthread_rwlock_wrlock(&ps->lock);
+    p = find(ps, id);
+    if (p && !p->profile)
+        p->profile = o->load(o->arg, p->source, err);
+    ok = p ? p->profile != NULL : no_profile(id, err);
+    pthread_rwlock_unlock(&ps->lock);
+    return ok;
+}
+
+static struct profile *copy(struct profiles *ps, struct str id,
+                            bool *is_dropped, struct error *err)
+{
+    struct profile *taken = NULL;
+    struct page_profile *p;
+    bool absent;
+
+    pthread_rwlock_rdlock(&ps->lock);
+    p = find(ps, id);
+    absent = !p;
+    if (p && p->profile) {
+        taken = profile_copy(p->profile);
+        *is_dropped |= p->is_dropped;
+    }
+    pthread_rwlock_unlock(&ps->lock);
+    if (absent)
+        no_profile(id, err);
+    else if (!taken && load(ps, id, err))
+        return copy(ps, id, is_dropped, err);
+    return taken;
+}
+
+struct profile *profiles_take(struct profiles *ps,
+                              const struct profile_choice *choice,
+                              bool *is_trusted, struct error *err)
+{
+    struct diff_options how = {.mark = true, .normalize = choice->normalize};
+    bool is_dropped = false;
+    struct profile *p = copy(ps, choice->profile, &is_dropped, err), *base;
+
+    if (p && choice->base.n > 0) {
+        base = copy(ps, choice->base, &is_dropped, err);
+        if (base) {
+            p = profile_diff(p, base, how, err);
+        } else {
+            profile_free(p);
+            p = NULL;
+        }
+    }
+    *is_trusted = !is_dropped;
+    return p;
+}
+
+static bool has_room(struct profiles *ps, struct error *err)
+{
+    size_t added = 0;
+
+    for (size_t i = 0; i < ps->n; i++)
+        added += ps->list[i].is_added;
+    if (added < PROFILES_MAX_ADDED)
+        return true;
+    return error_set(err, "%d profiles are open already: close one first",
+                     PROFILES_MAX_ADDED);
+}
+
+/* Frees the profile when there is no room. */
+static bool add(struct profiles *ps, struct str name, struct profile *p,
+                bool is_dropped, uint32_t *id, struct error *err)
+{
+    bool ok;
+
+    pthread_rwlock_wrlock(&ps->lock);
+    ok = has_room(ps, err);
+    if (ok) {
+        struct page_profile *added = append(ps, name);
+
+        added->profile = p;
+        added->is_added = true;
+        added->is_dropped = is_dropped;
+        *id = added->id;
+    }
+    pthread_rwlock_unlock(&ps->lock);
+    if (!ok)
+        profile_free(p);
+    return ok;
+}
+
+/* Before anything is read or fetched. */
+static bool ask_for_room(struct profiles *ps, struct error *err)
+{
+    bool ok;
+
+    pthread_rwlock_rdlock(&ps->lock);
+    ok = has_room(ps, err);
+    pthread_rwlock_unlock(&ps->lock);
+    return ok;
+}
+
+bool profiles_add(struct profiles *ps, struct str name, struct str bytes,
+                  uint32_t *id, struct error *err)
+{
+    const struct page_options *o = ps->options;
+    struct profile *p;
+    struct error ignored; /* a bad drop_frames prunes nothing */
+
+    if (!ask_for_room(ps, err))
+        return false;
+    p = profile_read_memory(bytes, NULL, err);
+    if (!p)
+        return false;
+    if (o->adopt && !o->adopt(o->arg, p, err)) {
+        profile_free(p);
+        return false;
+    }
+    profile_prune(p, &ignored);
+    return add(ps, name, p, true, id, err);
+}
+
+static void name_by_time(struct buf *out, struct str name)
+{
+    time_t now = time(NULL);
+    struct tm tm;
+    char text[16];
+
+    localtime_r(&now, &tm);
+    strftime(text, sizeof(text), "%H:%M:%S", &tm);
+    buf_add(out, name);
+    buf_addf(out, " (%s)", text);
+}
+
+bool profiles_fetch(struct profiles *ps, uint32_t *id, struct error *err)
+{
+    const struct page_options *o = ps->options;
+    struct buf name = BUF_INIT(BUF_NO_LIMIT);
+    struct profile *p;
+    bool ok;
+
+    if (!o->fetch)
+        return error_set(err, "this profile cannot be fetched again");
+    if (!ask_for_room(ps, err))
+        return false;
+    if (pthread_mutex_trylock(&ps->fetching) != 0)
+        return error_set(err, "the profile is being fetched already");
+    p = o->fetch(o->arg, err);
+    pthread_mutex_unlock(&ps->fetching);
+    if (!p)
+        return false;
+    name_by_time(&name, o->name);
+    ok = add(ps, buf_str(&name), p, false, id, err);
+    buf_release(&name);
+    return ok;
+}
+
+bool profiles_remove(struct profiles *ps, struct str id, struct error *err)
+{
+    struct page_profile *p, gone = {0};
+    bool ok = true;
+
+    pthread_rwlock_wrlock(&ps->lock);
+    p = id.n > 0 ? find(ps, id) : NULL;
+    if (!p) {
+        ok = no_profile(id, err);
+    } else if (!p->is_added) {
+        ok = error_set(err, "a profile of the command line stays");
+    } else {
+        gone = *p;
+        memmove(p, p + 1, (size_t)(ps->list + ps->n - (p + 1)) * sizeof(*p));
+        ps->n--;
+    }
+    pthread_rwlock_unlock(&ps->lock);
+    release(&gone);
+    return ok;
+}
+
+void profiles_add_json(struct json *j, struct profiles *ps)
+{
+    json_key(j, STR("profiles"));
+    json_open(j, '[');
+    pthread_rwlock_rdlock(&ps->lock);
+    for (size_t i = 0; i < ps->n; i++) {
+        char id[16];
+
+        snprintf(id, sizeof(id), "%u", ps->list[i].id);
+        json_open(j, '{');
+        json_key(j, STR("id"));
+        json_string(j, str_from(id));
+        json_key(j, STR("name"));
+        json_string(j, str_from(ps->list[i].name));
+        json_key(j, STR("added"));
+        json_bool(j, ps->list[i].is_added);
+        json_close(j, '}');
+    }
+    pthread_rwlock_unlock(&ps->lock);
+    json_close(j, ']');
+}
