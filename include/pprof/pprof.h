@@ -86,6 +86,32 @@ PPROF_API int pprof_stop_cpu_profile(void);
 PPROF_API int pprof_set_block_profile_rate(long long ns);
 PPROF_API int pprof_set_mutex_profile_fraction(int n);
 
+/* ---- labels ------------------------------------------------------------ */
+
+/*
+ * What the calling thread does from now on is done for this: its samples in
+ * CPU, wall and thread profiles carry the label.  Labels nest; of two with
+ * the same key the inner one is seen.  Threads that are created meanwhile
+ * begin with the same labels (with the hooks).  Key and value are copied;
+ * more than 64 and 256 bytes of them are cut off.
+ *
+ * Pop with what push returned: it takes back all that was pushed since, also
+ * by code that a longjmp or an exception has left.  Both are
+ * async-signal-safe after the first push of the process.
+ *
+ *     pprof_label_mark mark = pprof_label_push("request", id);
+ *     …
+ *     pprof_label_pop(mark);
+ *
+ * or, until the end of the block: PPROF_LABEL("request", id); in C++ also
+ * pprof::label label("request", id);
+ */
+typedef unsigned int pprof_label_mark;
+
+PPROF_API pprof_label_mark pprof_label_push(const char *key, const char *value);
+PPROF_API void pprof_label_pop(pprof_label_mark mark);
+PPROF_API void pprof_label_leave(const pprof_label_mark *mark);
+
 /* ---- other profiles ---------------------------------------------------- */
 
 /*
@@ -171,6 +197,39 @@ PPROF_API int pprof_handle(const struct pprof_request *request,
 
 #ifdef __cplusplus
 }
+
+namespace pprof
+{
+/* A label for as long as this lives. */
+class label
+{
+  public:
+    label(const char *key, const char *value)
+        : mark_(pprof_label_push(key, value))
+    {
+    }
+    ~label()
+    {
+        pprof_label_pop(mark_);
+    }
+    label(const label &) = delete;
+    label &operator=(const label &) = delete;
+
+  private:
+    pprof_label_mark mark_;
+};
+} // namespace pprof
+
+#define PPROF_LABEL(key, value)                                                \
+    const ::pprof::label PPROF_PASTE(pprof_label_at_, __LINE__)((key), (value))
+#elif defined(__GNUC__)
+#define PPROF_LABEL(key, value)                                                \
+    const pprof_label_mark PPROF_PASTE(pprof_label_at_, __LINE__)              \
+        __attribute__((cleanup(pprof_label_leave), unused)) =                  \
+            pprof_label_push((key), (value))
 #endif
+
+#define PPROF_PASTE(a, b)  PPROF_PASTE_(a, b)
+#define PPROF_PASTE_(a, b) a##b
 
 #endif

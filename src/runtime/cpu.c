@@ -339,7 +339,7 @@ bool cpu_stop(struct buf *out, struct error *err)
         .period = cpu.period_ns,
         .time_ns = cpu.start_time_ns,
         .second_is_first_times = cpu.period_ns,
-        .thread_labels = cpu.tag_threads,
+        .has_label_tags = true,
         .comments = BUF_INIT(4096)};
     bool ok = true;
 

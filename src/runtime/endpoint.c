@@ -18,6 +18,9 @@
 
 static const struct str prefix = STR_INIT("/debug/pprof/");
 
+/* The parameter that asks for names and ids of threads. */
+static const struct str thread_labels = STR_INIT("thread_labels");
+
 struct exchange {
     const struct endpoint_request *request;
     struct endpoint_reply *reply;
@@ -99,7 +102,9 @@ static void serve_profile(struct exchange *x)
 
     if (is_too_long(x, (double)seconds))
         return;
-    if (!cpu_start(&(struct cpu_options){0}, &err)) {
+    if (!cpu_start(&(struct cpu_options){.tag_threads = query_flag(
+                                             x->request->query, thread_labels)},
+                   &err)) {
         error_wrap(&err, "Could not enable CPU profiling");
         refuse(x, 500, err.text);
         return;
@@ -191,6 +196,22 @@ static void serve_delta(struct exchange *x, const struct profile_kind *kind,
     snapshot_release(&after);
 }
 
+static bool write_snapshot(struct exchange *x, const struct profile_kind *kind,
+                           int debug, struct error *err)
+{
+    struct snapshot s;
+    bool ok;
+
+    if (debug || !query_flag(x->request->query, thread_labels))
+        return profiles_write(kind, debug, &x->reply->body, err);
+    if (!snapshot_take(kind, &s, err))
+        return false;
+    ok = snapshot_label_threads(&s, err) &&
+         snapshot_write(&s, &x->reply->body, err);
+    snapshot_release(&s);
+    return ok;
+}
+
 static void serve_snapshot(struct exchange *x, struct str name)
 {
     const struct profile_kind *kind = profiles_find(name);
@@ -222,7 +243,7 @@ static void serve_snapshot(struct exchange *x, struct str name)
         return;
     }
     debug = debug < 0 ? 0 : debug > 2 ? 2 : debug;
-    if (!profiles_write(kind, (int)debug, &x->reply->body, &err))
+    if (!write_snapshot(x, kind, (int)debug, &err))
         refuse(x, 500, err.text);
     else if (debug)
         text_reply(x, 200);

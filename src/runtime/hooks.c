@@ -56,6 +56,7 @@ struct start {
     void *(*run)(void *);
     void *arg;
     size_t stack_size;
+    uint32_t labels; /* of who starts it */
 };
 
 /* However it ends: return, pthread_exit, cancellation. */
@@ -74,6 +75,7 @@ static void *run_thread(void *arg)
     free(arg);
     pprof_thread.stack_limit = (here | 255) + 1;
     pprof_thread.stack_start = here > s.stack_size ? here - s.stack_size : 0;
+    pprof_thread.labels = s.labels;
     sigprof_thread_begin();
     pthread_cleanup_push(end_thread, (void *)s.run);
     result = s.run(s.arg);
@@ -95,7 +97,7 @@ PPROF_API int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
     s = malloc(sizeof(*s));
     if (!s)
         return real(thread, attr, run, arg);
-    *s = (struct start){run, arg, 0};
+    *s = (struct start){run, arg, 0, pprof_thread.labels};
     if (attr) {
         pthread_attr_getstacksize(attr, &s->stack_size);
     } else if (pthread_getattr_default_np(&defaults) == 0) {

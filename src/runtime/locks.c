@@ -19,9 +19,6 @@
  * taken before it: afterwards the lock would be held meanwhile. */
 #define SURE_NS 2000
 
-/* Frames of ours between the recorder and the wrapper's caller. */
-#define MAX_OWN_FRAMES 8
-
 struct lock_watch lock_watch;
 
 static struct {
@@ -54,19 +51,15 @@ static int64_t draw_below(int64_t limit)
 static __attribute__((noinline)) struct stack_record *
 record_here(struct stack_table *t, struct lock_site site)
 {
-    uint64_t pcs[UNWIND_MAX_FRAMES + 1];
-    size_t n = sigprof_stack_here(pcs, 0), own = 0;
+    uint64_t pcs[UNWIND_MAX_FRAMES + 2];
+    enum unwind_end end;
+    size_t n;
 
-    while (own < n && own < MAX_OWN_FRAMES && pcs[own] + 1 != site.caller)
-        own++;
-    if (own == 0 || own == n || own == MAX_OWN_FRAMES) {
-        /* Could not be walked: at least who it was. */
-        pcs[0] = site.wrapper;
-        pcs[1] = site.caller - 1;
-        return stack_table_add(t, pcs, 2, 0);
-    }
-    pcs[own - 1] = site.wrapper;
-    return stack_table_add(t, pcs + own - 1, n - own + 1, 0);
+    pcs[0] = site.wrapper;
+    n = 1 + sigprof_stack_from(site.caller, pcs + 1, UNWIND_MAX_FRAMES, &end);
+    if (end == UNWIND_TRUNCATED)
+        pcs[n++] = FRAME_TRUNCATED;
+    return stack_table_add(t, pcs, n, 0);
 }
 
 static void count(struct stack_record *r, int64_t parts, int64_t delay_ns)

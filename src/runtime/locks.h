@@ -37,13 +37,12 @@
 
 /* Who called a wrapper, and which; both end up in the stack. */
 struct lock_site {
-    uint64_t caller;  /* return address */
-    uint64_t wrapper; /* the leaf of the stack */
+    const void *caller; /* return address */
+    uint64_t wrapper;   /* the leaf of the stack */
 };
 
 #define LOCK_SITE(fn)                                                          \
-    ((struct lock_site){(uint64_t)(uintptr_t)__builtin_return_address(0),      \
-                        (uint64_t)(uintptr_t)(fn)})
+    ((struct lock_site){__builtin_return_address(0), (uint64_t)(uintptr_t)(fn)})
 
 struct lock_wait {
     int64_t start_ns;

@@ -38,9 +38,10 @@ static bool take_threads_as(struct snapshot *s, const char *name,
 {
     if (!begin(s, name, err))
         return false;
+    s->spec.has_label_tags = true;
     if (!threads_dump(&s->threads, err))
         return false;
-    return threads_aggregate(&s->threads, &s->table) ||
+    return threads_aggregate(&s->threads, false, &s->table) ||
            error_set(err, "too many different stacks");
 }
 
@@ -183,6 +184,15 @@ bool snapshot_subtract(struct snapshot *after, const struct snapshot *before,
     after->spec.duration_ns = after->spec.time_ns - before->spec.time_ns;
     after->spec.default_type = NULL;
     return true;
+}
+
+bool snapshot_label_threads(struct snapshot *s, struct error *err)
+{
+    if (!s->threads.v.n)
+        return true;
+    stack_table_clear(&s->table);
+    return threads_aggregate(&s->threads, true, &s->table) ||
+           error_set(err, "too many different stacks");
 }
 
 bool snapshot_write(const struct snapshot *s, struct buf *out,

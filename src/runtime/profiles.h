@@ -24,7 +24,7 @@
 struct snapshot {
     struct profile_spec spec;
     struct stack_table table;
-    struct threads threads; /* of a dump in detail, else empty */
+    struct threads threads; /* of a dump, else empty */
 };
 
 struct profile_kind {
@@ -61,6 +61,8 @@ bool profiles_write(const struct profile_kind *kind, int debug, struct buf *out,
 bool snapshot_take(const struct profile_kind *kind, struct snapshot *out,
                    struct error *err);
 void snapshot_release(struct snapshot *s);
+/* Of threads: each one by itself, with name and id as labels. */
+bool snapshot_label_threads(struct snapshot *s, struct error *err);
 bool snapshot_subtract(struct snapshot *after, const struct snapshot *before,
                        struct error *err);
 bool snapshot_write(const struct snapshot *s, struct buf *out,

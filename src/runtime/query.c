@@ -36,3 +36,13 @@ int64_t query_debug(struct str query)
         return 0;
     return debug;
 }
+
+bool query_flag(struct str query, struct str key)
+{
+    char text[32];
+    struct str value;
+    uint64_t n;
+
+    return query_get(query, key, text, sizeof(text), &value) &&
+           str_to_u64(value, 10, &n) && n != 0;
+}

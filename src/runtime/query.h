@@ -15,6 +15,9 @@
 bool query_get(struct str query, struct str key, char *out, size_t size,
                struct str *value);
 
+/* Is it there as a number that is not 0? */
+bool query_flag(struct str query, struct str key);
+
 /* debug=: any decimal integer; everything else is 0. */
 int64_t query_debug(struct str query);
 

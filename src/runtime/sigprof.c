@@ -14,6 +14,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "runtime/labels.h"
 #include "runtime/rawcall.h"
 
 struct sampler sampler = {.sigaction = sigaction};
@@ -33,6 +34,12 @@ static uint32_t thread_id(void)
     if (pprof_thread.tid == 0)
         pprof_thread.tid = (uint32_t)raw_gettid();
     return pprof_thread.tid;
+}
+
+static uint64_t current_tag(void)
+{
+    return label_tag_pack((struct label_tag){
+        pprof_thread.labels, sampler.tag_threads ? thread_id() : 0, 0});
 }
 
 /* The part of the stack above sp that needs no asking. */
@@ -92,7 +99,7 @@ static void note_tick(const struct stack_record *r, uint32_t weight)
 static void record(const ucontext_t *context, int64_t weight)
 {
     struct unwind_regs regs = unwind_regs_from(context);
-    uint64_t tag = sampler.tag_threads ? thread_id() : 0;
+    uint64_t tag = current_tag();
     struct scratch *s = scratch_take((uint32_t)(regs.sp >> 12));
     struct stack_record *r;
     enum unwind_end end;
@@ -299,6 +306,7 @@ static void answer(struct ask *a, uint64_t sent, const ucontext_t *context)
     /* Too late, or asked again since: the slot is not ours any more. */
     if (!atomic_compare_exchange_strong(&a->state, &sent, writing))
         return;
+    a->labels = pprof_thread.labels;
     a->n = (uint32_t)unwind_walk(atomic_load(sampler.map), &regs,
                                  known_stack(regs.sp), a->pcs,
                                  UNWIND_MAX_FRAMES, &a->end);
@@ -412,8 +420,7 @@ void sigprof_thread_end(void *(*run)(void *))
     pcs[0] = (uint64_t)(uintptr_t)run;
     e = grace_enter(sampler.grace);
     if (atomic_load(&sampler.running)) {
-        r = stack_table_add(sampler.table, pcs, 1,
-                            sampler.tag_threads ? thread_id() : 0);
+        r = stack_table_add(sampler.table, pcs, 1, current_tag());
         if (r)
             stack_record_count(r, 0, n);
         atomic_fetch_add(&sampler.samples, 1);

@@ -27,7 +27,7 @@ struct thread_state {
     uint32_t at_fork;     /* what to undo after fork, see state.c */
     uint64_t stack_limit; /* of a thread whose start we saw, else 0 */
     uint64_t stack_start; /* its lowest address */
-    const void *labels;   /* of the program's, see labels */
+    uint32_t labels;      /* the set that is on, see labels.h */
     uint64_t random;      /* of locks.c */
     bool is_own;          /* a thread of ours, not the program's */
 };
@@ -69,6 +69,7 @@ enum { ASK_FREE, ASK_SENT, ASK_WRITING, ASK_DONE, ASK_EXPIRED };
 struct ask {
     _Atomic uint64_t state; /* by ask_state() */
     uint32_t n;
+    uint32_t labels;
     enum unwind_end end;
     bool was_blocked; /* in a system call that waits */
     char name[16];

@@ -109,6 +109,26 @@ struct stack_record *stack_table_add(struct stack_table *t, const uint64_t *pcs,
     return NULL;
 }
 
+struct stack_record *stack_table_find(const struct stack_table *t,
+                                      const uint64_t *pcs, size_t n,
+                                      uint64_t tag)
+{
+    uint64_t hash = hash_stack(pcs, n, tag);
+    uint32_t mask = t->n_slots - 1, slot = (uint32_t)hash & mask;
+
+    for (uint32_t tries = 0; tries < 64; tries++, slot = (slot + 1) & mask) {
+        uint32_t at =
+            atomic_load_explicit(&t->slots[slot], memory_order_acquire);
+        struct stack_record *r = (struct stack_record *)(t->arena + at);
+
+        if (at == 0)
+            return NULL;
+        if (is_stack(r, hash, pcs, n, tag))
+            return r;
+    }
+    return NULL;
+}
+
 const struct stack_record *stack_table_next(const struct stack_table *t,
                                             uint32_t *at)
 {

@@ -56,6 +56,12 @@ void stack_table_clear(struct stack_table *t); /* while nobody adds */
 struct stack_record *stack_table_add(struct stack_table *t, const uint64_t *pcs,
                                      size_t n, uint64_t tag);
 
+/* The record of a stack that is there; NULL: it is not.
+ * Async-signal-safe. */
+struct stack_record *stack_table_find(const struct stack_table *t,
+                                      const uint64_t *pcs, size_t n,
+                                      uint64_t tag);
+
 /* Adds to one of a record's values.  Async-signal-safe. */
 static inline void stack_record_count(struct stack_record *r, unsigned value,
                                       int64_t by)

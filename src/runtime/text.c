@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/goformat.h"
 #include "base/pages.h"
+#include "runtime/labels.h"
 #include "runtime/state.h"
 #include "runtime/threads.h"
 #include "runtime/writer.h"
@@ -50,8 +52,26 @@ static int by_count(const void *a, const void *b)
     return ((*x)->n > (*y)->n) - ((*x)->n < (*y)->n);
 }
 
-void text_add_stack(struct buf *out, struct names *names,
-                    const struct stack_record *r)
+/* "# labels: {"k":"v", …}", as Go writes them. */
+static void add_labels(struct buf *out, struct label_tag tag)
+{
+    struct label labels[LABELS_MAX];
+    size_t n = labels_list(tag.set, labels);
+
+    if (!n)
+        return;
+    buf_add(out, STR("# labels: {"));
+    for (size_t i = 0; i < n; i++) {
+        buf_add(out, i ? STR(", ") : STR(""));
+        goformat_quote(out, labels[i].key);
+        buf_add_char(out, ':');
+        goformat_quote(out, labels[i].value);
+    }
+    buf_add(out, STR("}\n"));
+}
+
+static void add_stack(struct buf *out, struct names *names,
+                      const struct stack_record *r, bool has_label_tags)
 {
     buf_add(out, STR(" @"));
     /* Return addresses: readers subtract one. */
@@ -60,9 +80,17 @@ void text_add_stack(struct buf *out, struct names *names,
             out, " 0x%llx",
             (unsigned long long)(names_pseudo(r->pcs[i]) ? 1 : r->pcs[i] + 1));
     buf_add_char(out, '\n');
+    if (has_label_tags)
+        add_labels(out, label_tag_unpack(r->tag));
     for (uint32_t i = 0; i < r->n; i++)
         add_frame(out, names, r->pcs[i]);
     buf_add_char(out, '\n');
+}
+
+void text_add_stack(struct buf *out, struct names *names,
+                    const struct stack_record *r)
+{
+    add_stack(out, names, r, false);
 }
 
 bool profile_write_text(const struct profile_spec *spec,
@@ -95,7 +123,7 @@ bool profile_write_text(const struct profile_spec *spec,
     buf_addf(out, "%s profile: total %lld\n", spec->name, (long long)total);
     for (size_t i = 0; i < v.n; i++) {
         buf_addf(out, "%lld", (long long)atomic_load(&all[i]->values[0]));
-        text_add_stack(out, &names, all[i]);
+        add_stack(out, &names, all[i], spec->has_label_tags);
     }
     names_release(&names);
     runtime_unlock();
@@ -131,12 +159,19 @@ static void add_thread(struct buf *out, struct names *names,
                        const struct threads *t, const struct thread_info *info)
 {
     const uint64_t *pcs = (const uint64_t *)t->frames.p + info->first;
+    struct label labels[LABELS_MAX];
     struct name name;
+    size_t n;
 
     buf_addf(out, "thread %d [%s", info->tid, state_word(info->state));
     if (info->wchan[0])
         buf_addf(out, ", %s", info->wchan);
-    buf_addf(out, "] {name: %s}:\n", info->name);
+    buf_addf(out, "] {name: %s", info->name);
+    n = labels_list(info->labels, labels);
+    for (size_t i = 0; i < n; i++)
+        buf_addf(out, ", %" STR_FMT ": %" STR_FMT, STR_ARG(labels[i].key),
+                 STR_ARG(labels[i].value));
+    buf_add(out, STR("}:\n"));
     if (!info->has_stack)
         buf_addf(out, "[no stack: the thread did not answer]\n");
     for (uint32_t i = 0; i < info->n; i++) {

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "runtime/builder.h"
+#include "runtime/labels.h"
 #include "runtime/names.h"
 #include "runtime/rawcall.h"
 #include "runtime/sigprof.h"
@@ -162,6 +163,7 @@ static bool collect(struct threads *t, struct thread_info *info,
     memcpy(info->name, ask->name, sizeof(info->name));
     info->state = ask->was_blocked ? 'S' : 'R';
     info->n = ask->n;
+    info->labels = ask->labels;
     info->end = ask->end;
     info->has_stack = true;
     return true;
@@ -174,6 +176,7 @@ static bool caller_stack(struct threads *t, struct thread_info *info)
     info->is_caller = info->has_stack = true;
     info->state = 'R';
     pthread_getname_np(pthread_self(), info->name, sizeof(info->name));
+    info->labels = pprof_thread.labels;
     info->first = t->frames.n;
     to = pages_vec_push(&t->frames, UNWIND_MAX_FRAMES);
     if (!to)
@@ -268,7 +271,8 @@ void threads_release(struct threads *t)
     pages_vec_release(&t->frames);
 }
 
-bool threads_aggregate(const struct threads *t, struct stack_table *out)
+bool threads_aggregate(const struct threads *t, bool tag_threads,
+                       struct stack_table *out)
 {
     const struct thread_info *v = t->v.p;
     const uint64_t *frames = t->frames.p, none = FRAME_NO_STACK;
@@ -276,7 +280,9 @@ bool threads_aggregate(const struct threads *t, struct stack_table *out)
     for (size_t i = 0; i < t->v.n; i++) {
         bool has = v[i].has_stack && v[i].n > 0;
         struct stack_record *r = stack_table_add(
-            out, has ? frames + v[i].first : &none, has ? v[i].n : 1, 0);
+            out, has ? frames + v[i].first : &none, has ? v[i].n : 1,
+            label_tag_pack((struct label_tag){
+                v[i].labels, tag_threads ? (uint32_t)v[i].tid : 0, 0}));
 
         if (!r)
             return false;

@@ -30,6 +30,7 @@ struct thread_info {
     bool is_caller; /* the thread that asks */
     bool has_stack;
     enum unwind_end end;
+    uint32_t labels; /* see labels.h */
     uint32_t n;
     uint64_t first; /* its frames start here in frames */
 };
@@ -47,8 +48,11 @@ void threads_release(struct threads *t);
 /* How many there are now. */
 size_t threads_count(void);
 
-/* The dump as counted stacks, for the profile; false: out of memory. */
-bool threads_aggregate(const struct threads *t, struct stack_table *out);
+/* The dump as counted stacks, for the profile, tagged with the labels of the
+ * threads (labels.h) and, if wanted, the threads themselves.  False: out of
+ * memory. */
+bool threads_aggregate(const struct threads *t, bool tag_threads,
+                       struct stack_table *out);
 
 /* debug=2: one paragraph a thread, for people. */
 bool threads_write_text(const struct threads *t, struct buf *out,

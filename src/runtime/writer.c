@@ -10,6 +10,7 @@
 #include "elf/maps.h"
 #include "profile/proto.h"
 #include "profile/wire.h"
+#include "runtime/labels.h"
 #include "runtime/names.h"
 #include "runtime/state.h"
 
@@ -26,6 +27,11 @@ struct mapping {
     bool is_used, has_unnamed;
 };
 
+struct shared_text {
+    struct str text;
+    uint64_t id; /* 0: free */
+};
+
 struct writer {
     const struct profile_spec *spec;
     struct buf out;     /* the message, uncompressed */
@@ -37,6 +43,7 @@ struct writer {
     struct names names;
     struct buf text; /* scratch for a name */
     uint64_t n_functions;
+    struct shared_text shared[256];
 };
 
 /* No profile of ours comes near; a runaway must not eat the host. */
@@ -250,14 +257,37 @@ static void add_number_label(struct writer *w, uint64_t key, uint64_t number)
     wire_close(&w->out, mark);
 }
 
-/* A thread's label, with its name if it still lives. */
-static void add_thread_labels(struct writer *w, uint64_t tid, uint64_t keys[2])
+/* For texts that come again and again: the same number each time, most of
+ * the time. */
+static uint64_t add_shared(struct writer *w, struct str s)
 {
+    struct shared_text *c =
+        &w->shared[str_hash(s) % (sizeof(w->shared) / sizeof(w->shared[0]))];
+
+    if (!c->id || !str_eq(c->text, s))
+        *c = (struct shared_text){s, add_string(w, s)};
+    return c->id;
+}
+
+static void add_text_label(struct writer *w, struct str key, struct str text)
+{
+    uint64_t key_id = add_shared(w, key), text_id = add_shared(w, text);
+    size_t mark = wire_open(&w->out, PROTO_SAMPLE_LABEL);
+
+    wire_add_u64(&w->out, PROTO_LABEL_KEY, key_id);
+    wire_add_u64(&w->out, PROTO_LABEL_STR, text_id);
+    wire_close(&w->out, mark);
+}
+
+/* A thread's label, with its name if it still lives. */
+static void add_thread_labels(struct writer *w, uint32_t tid)
+{
+    uint64_t key = add_shared(w, STR("thread_id")), name_key, name_id;
     char path[64], name[32] = "";
     size_t mark;
     FILE *f;
 
-    snprintf(path, sizeof(path), "/proc/self/task/%u/comm", (unsigned)tid);
+    snprintf(path, sizeof(path), "/proc/self/task/%u/comm", tid);
     f = fopen(path, "re");
     if (f) {
         if (fgets(name, sizeof(name), f))
@@ -265,12 +295,27 @@ static void add_thread_labels(struct writer *w, uint64_t tid, uint64_t keys[2])
         fclose(f);
     }
     if (name[0]) {
+        name_key = add_shared(w, STR("thread"));
+        name_id = add_string(w, str_from(name));
         mark = wire_open(&w->out, PROTO_SAMPLE_LABEL);
-        wire_add_u64(&w->out, PROTO_LABEL_KEY, keys[0]);
-        wire_add_u64(&w->out, PROTO_LABEL_STR, add_string(w, str_from(name)));
+        wire_add_u64(&w->out, PROTO_LABEL_KEY, name_key);
+        wire_add_u64(&w->out, PROTO_LABEL_STR, name_id);
         wire_close(&w->out, mark);
     }
-    add_number_label(w, keys[1], tid);
+    add_number_label(w, key, tid);
+}
+
+static void add_labels(struct writer *w, struct label_tag tag)
+{
+    struct label labels[LABELS_MAX];
+    size_t n = labels_list(tag.set, labels);
+
+    for (size_t i = 0; i < n; i++)
+        add_text_label(w, labels[i].key, labels[i].value);
+    if (tag.state)
+        add_text_label(w, STR("state"), str_from(label_state_name(tag.state)));
+    if (tag.tid)
+        add_thread_labels(w, tag.tid);
 }
 
 /* False: nothing to say of it. */
@@ -290,15 +335,11 @@ static bool values_of(const struct profile_spec *spec,
 
 static void add_samples(struct writer *w, const struct stack_table *t)
 {
-    uint64_t ids[UNWIND_MAX_FRAMES + 1], keys[2] = {0, 0}, tag_key = 0;
+    uint64_t ids[UNWIND_MAX_FRAMES + 1], tag_key = 0;
     const struct stack_record *r;
     int64_t values[STACK_VALUES];
     uint32_t at = 0;
 
-    if (w->spec->thread_labels) {
-        keys[0] = add_string(w, STR("thread"));
-        keys[1] = add_string(w, STR("thread_id"));
-    }
     if (w->spec->tag_label)
         tag_key = add_string(w, str_from(w->spec->tag_label));
     while ((r = stack_table_next(t, &at)) != NULL) {
@@ -312,8 +353,8 @@ static void add_samples(struct writer *w, const struct stack_table *t)
         mark = wire_open(&w->out, PROTO_SAMPLE);
         wire_add_u64s(&w->out, PROTO_SAMPLE_LOCATION, ids, n);
         wire_add_i64s(&w->out, PROTO_SAMPLE_VALUE, values, w->spec->n_types);
-        if (w->spec->thread_labels && r->tag)
-            add_thread_labels(w, r->tag, keys);
+        if (w->spec->has_label_tags && r->tag)
+            add_labels(w, label_tag_unpack(r->tag));
         if (w->spec->tag_label)
             add_number_label(w, tag_key, r->tag);
         wire_close(&w->out, mark);

@@ -31,7 +31,7 @@ struct profile_spec {
      * period) and is not counted in the table. */
     int64_t second_is_first_times;
     const char *tag_label; /* not NULL: the tag is a number to show so */
-    bool thread_labels;    /* the tag is a thread id: label it */
+    bool has_label_tags;   /* the tag is a label_tag (labels.h) */
     struct buf comments;   /* lines; the caller releases it */
 };
 

@@ -1,0 +1,156 @@
+/*
+ * SIGNAL CONTEXT but for the first push of a process, which gets memory.
+ *
+ * A set is a record of a stack table: its tag is the set below, its words
+ * are the lengths of key and value, then their bytes.  Its number is its
+ * place in the table.
+ */
+#include "runtime/labels.h"
+
+#include <string.h>
+
+#include "pprof/pprof.h"
+#include "runtime/sigprof.h"
+#include "runtime/stacktable.h"
+
+#define TABLE_SLOTS (1u << 18)
+#define TABLE_BYTES (8u << 20)
+#define WORDS_MAX   (1 + (LABEL_KEY_MAX + LABEL_VALUE_MAX + 7) / 8)
+
+enum { NOT_MADE, BEING_MADE, MADE };
+
+static struct stack_table sets;
+static _Atomic int is_made;
+static _Atomic uint64_t lost;
+
+/* Who comes while another thread makes it goes without. */
+static bool make_table(void)
+{
+    int was = NOT_MADE;
+
+    if (atomic_load_explicit(&is_made, memory_order_acquire) == MADE)
+        return true;
+    if (!atomic_compare_exchange_strong(&is_made, &was, BEING_MADE))
+        return was == MADE;
+    atomic_store(&is_made, stack_table_init(&sets, TABLE_SLOTS, TABLE_BYTES)
+                               ? MADE
+                               : NOT_MADE);
+    return atomic_load(&is_made) == MADE;
+}
+
+static struct str cut(struct str s, size_t max)
+{
+    if (s.n <= max)
+        return s;
+    while (max > 0 && (s.s[max] & 0xc0) == 0x80)
+        max--; /* not in the middle of a character */
+    return str_first(s, max);
+}
+
+static bool is_nearly_full(void)
+{
+    return atomic_load_explicit(&sets.used, memory_order_relaxed) >
+           sets.cap / 16 * 15;
+}
+
+/* The number of a set, 0 when it is not there (and not to be made). */
+static uint32_t find(uint32_t set, struct str key, struct str value, bool make)
+{
+    uint64_t words[WORDS_MAX] = {0};
+    size_t n = 1 + (key.n + value.n + 7) / 8;
+    struct stack_record *r;
+
+    words[0] = key.n | (uint64_t)value.n << 32;
+    memcpy(&words[1], key.s, key.n);
+    memcpy((char *)&words[1] + key.n, value.s, value.n);
+    r = make ? stack_table_add(&sets, words, n, set)
+             : stack_table_find(&sets, words, n, set);
+    return r ? (uint32_t)((uint64_t *)r - sets.arena) : 0;
+}
+
+uint32_t labels_push(uint32_t set, struct str key, struct str value)
+{
+    uint32_t pushed = 0;
+
+    if (make_table()) {
+        key = cut(key, LABEL_KEY_MAX);
+        value = cut(value, LABEL_VALUE_MAX);
+        pushed = find(set, key, value, !is_nearly_full());
+        if (!pushed)
+            pushed = find(set, key, STR("[other]"), true);
+    }
+    if (!pushed)
+        atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
+    return pushed ? pushed : set;
+}
+
+/* Into its place by key, unless an inner one is there already. */
+static size_t insert(struct label *v, size_t n, struct label label)
+{
+    size_t at = n;
+
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(v[i].key, label.key))
+            return n;
+    if (n == LABELS_MAX)
+        return n;
+    for (; at > 0 && str_cmp(v[at - 1].key, label.key) > 0; at--)
+        v[at] = v[at - 1];
+    v[at] = label;
+    return n + 1;
+}
+
+size_t labels_list(uint32_t set, struct label out[LABELS_MAX])
+{
+    size_t n = 0;
+
+    while (set && set < sets.cap) {
+        const struct stack_record *r =
+            (const struct stack_record *)(sets.arena + set);
+        const char *text = (const char *)&r->pcs[1];
+        struct str key = str_of(text, r->pcs[0] & 0xffffffff);
+        struct str value = str_of(text + key.n, r->pcs[0] >> 32);
+
+        n = insert(out, n, (struct label){key, value});
+        set = (uint32_t)r->tag;
+    }
+    return n;
+}
+
+uint64_t labels_lost(void)
+{
+    return atomic_load(&lost);
+}
+
+const char *label_state_name(unsigned state)
+{
+    static const char *const names[] = {[STATE_NONE] = "",
+                                        [STATE_RUNNING] = "running",
+                                        [STATE_RUNNABLE] = "runnable",
+                                        [STATE_SLEEPING] = "sleeping",
+                                        [STATE_DISK] = "disk",
+                                        [STATE_LOCK] = "lock",
+                                        [STATE_STOPPED] = "stopped"};
+
+    return state <= STATE_STOPPED ? names[state] : "";
+}
+
+pprof_label_mark pprof_label_push(const char *key, const char *value)
+{
+    uint32_t before = pprof_thread.labels;
+
+    if (key && *key)
+        pprof_thread.labels =
+            labels_push(before, str_from(key), str_from(value ? value : ""));
+    return before;
+}
+
+void pprof_label_pop(pprof_label_mark mark)
+{
+    pprof_thread.labels = mark;
+}
+
+void pprof_label_leave(const pprof_label_mark *mark)
+{
+    pprof_label_pop(*mark);
+}
