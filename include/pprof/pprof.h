@@ -63,6 +63,22 @@ pprof_start_cpu_profile_opts(int fd, const struct pprof_cpu_options *options);
 /* Ends it and writes it.  -EINVAL: none was started here. */
 PPROF_API int pprof_stop_cpu_profile(void);
 
+/* ---- memory ------------------------------------------------------------ */
+
+/*
+ * Profiles "heap" (what is allocated and not freed) and "allocs" (all that
+ * was ever allocated).  Both need the hooks: libpprof-preload.so with an
+ * endpoint or PPROF_MEM_RATE, or the program linked with libpprof-hooks,
+ * where they are on from the start.
+ *
+ * Samples one allocation in so many bytes, in the mean: PPROF_MEM_RATE, else
+ * 524288.  1 records all, 0 (or less) none.  The calling thread follows at
+ * once, others after some allocations; best set early.
+ *
+ * -ENOTSUP: the hooks are not there.  -ENOMEM: out of memory.
+ */
+PPROF_API int pprof_set_mem_profile_rate(long long bytes);
+
 /* ---- waiting ----------------------------------------------------------- */
 
 /*
@@ -116,9 +132,9 @@ PPROF_API void pprof_label_leave(const pprof_label_mark *mark);
 
 /*
  * Writes a profile to fd: "threads" (the same as "goroutine"),
- * "threadcreate", "block", "mutex".  debug 0 is the gzip'd format for tools, 1
- * text, 2 a dump in detail where there is one.  -ENOENT: no profile of that
- * name.
+ * "threadcreate", "heap", "allocs", "block", "mutex".  debug 0 is the gzip'd
+ * format for tools, 1 text, 2 a dump in detail where there is one.  -ENOENT: no
+ * profile of that name.
  */
 PPROF_API int pprof_write_profile(const char *name, int fd, int debug);
 

@@ -17,6 +17,10 @@ static const char usage[] =
     "                     any free port, unix:/path  (PPROF_ADDR)\n"
     "  -cpuprofile FILE   CPU profile of the whole run; %p is the process id\n"
     "                     (PPROF_CPUPROFILE)\n"
+    "  -heapprofile FILE  heap profile, written at the end; %p as above\n"
+    "                     (PPROF_HEAPPROFILE)\n"
+    "  -memrate BYTES     one allocation in so many bytes is sampled: 524288;\n"
+    "                     1 all, 0 none (PPROF_MEM_RATE)\n"
     "  -signal SIGNAL     don't profile at once: SIGNAL (USR2, 12 ...) starts\n"
     "                     and stops, into FILE.0, FILE.1 ...\n"
     "  -rate HZ           samples a CPU second, 1 to 4000 (PPROF_CPU_RATE)\n"
@@ -32,6 +36,8 @@ static const struct {
 } flags[] = {
     {"addr", "PPROF_ADDR", true},
     {"cpuprofile", "PPROF_CPUPROFILE", true},
+    {"heapprofile", "PPROF_HEAPPROFILE", true},
+    {"memrate", "PPROF_MEM_RATE", true},
     {"signal", "PPROF_CPUPROFILE_SIGNAL", true},
     {"rate", "PPROF_CPU_RATE", true},
     {"source", "PPROF_CPU_SOURCE", true},

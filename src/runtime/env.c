@@ -16,6 +16,7 @@
 #include "runtime/cpu.h"
 #include "runtime/heap.h"
 #include "runtime/locks.h"
+#include "runtime/profiles.h"
 #include "runtime/serve.h"
 #include "runtime/sigprof.h"
 #include "runtime/state.h"
@@ -23,7 +24,7 @@
 #define MAX_PROFILE_BYTES (256u << 20)
 
 static struct {
-    char file[512];
+    char file[512], heap_file[512];
     bool is_running; /* a profile of ours */
     bool toggles;
     unsigned n_written;
@@ -42,21 +43,21 @@ static void say(const char *what, const char *detail)
         return;
 }
 
-/* "%p" becomes the process id; with toggling a number is appended. */
-static void file_name(char *out, size_t size)
+/* "%p" becomes the process id; a number that is not negative is appended. */
+static void file_name(const char *pattern, int number, char *out, size_t size)
 {
-    const char *p = strstr(env.file, "%p");
+    const char *p = strstr(pattern, "%p");
     char suffix[16] = "";
 
-    if (env.toggles)
-        snprintf(suffix, sizeof(suffix), ".%u", env.n_written);
+    if (number >= 0)
+        snprintf(suffix, sizeof(suffix), ".%d", number);
     else if (env.children && !p)
         snprintf(suffix, sizeof(suffix), ".%d", (int)getpid());
     if (p)
-        snprintf(out, size, "%.*s%d%s%s", (int)(p - env.file), env.file,
+        snprintf(out, size, "%.*s%d%s%s", (int)(p - pattern), pattern,
                  (int)getpid(), p + 2, suffix);
     else
-        snprintf(out, size, "%s%s", env.file, suffix);
+        snprintf(out, size, "%s%s", pattern, suffix);
 }
 
 static void start_profile(void)
@@ -75,7 +76,8 @@ static void stop_profile(void)
     char path[640];
 
     env.is_running = false;
-    file_name(path, sizeof(path));
+    file_name(env.file, env.toggles ? (int)env.n_written : -1, path,
+              sizeof(path));
     env.n_written++;
     if (!cpu_stop(&out, &err) || !file_write(path, buf_str(&out), &err))
         say("cannot write the CPU profile", err.text);
@@ -156,6 +158,21 @@ static void start_heap(void)
         say("no heap profile", err.text);
 }
 
+static void write_heap(void)
+{
+    struct buf out = BUF_INIT(MAX_PROFILE_BYTES);
+    struct error err;
+    char path[640];
+
+    file_name(env.heap_file, -1, path, sizeof(path));
+    if (!profiles_write(profiles_find(STR("heap")), 0, &out, &err) ||
+        !file_write(path, buf_str(&out), &err))
+        say("cannot write the heap profile", err.text);
+    else
+        say("wrote", path);
+    buf_release(&out);
+}
+
 /* An endpoint that was asked for and cannot be had is worth a line. */
 static void serve(void)
 {
@@ -232,6 +249,7 @@ void env_start(void)
     const char *toggle = getenv("PPROF_CPUPROFILE_SIGNAL");
     const char *children = getenv("PPROF_CHILDREN");
     const char *address = getenv("PPROF_ADDR");
+    const char *heap_file = getenv("PPROF_HEAPPROFILE");
 
     cpu_read_environment();
     locks_read_environment();
@@ -244,7 +262,9 @@ void env_start(void)
         watch_signal(toggle);
     else if (file)
         start_profile();
-    if ((address && *address) || getenv("PPROF_MEM_RATE"))
+    if (heap_file)
+        snprintf(env.heap_file, sizeof(env.heap_file), "%s", heap_file);
+    if ((address && *address) || heap_file || getenv("PPROF_MEM_RATE"))
         start_heap();
     if (address && *address)
         serve();
@@ -254,6 +274,10 @@ void env_start(void)
 
 void env_stop(void)
 {
-    if (env.is_running && getpid() == env.pid)
+    if (getpid() != env.pid)
+        return;
+    if (env.is_running)
         stop_profile();
+    if (env.heap_file[0])
+        write_heap();
 }

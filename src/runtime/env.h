@@ -33,6 +33,11 @@
  *                                file.  stderr where somebody is asked who he
  *                                is, else off
  *   PPROF_CPU_RATE=HZ            samples a CPU second, 1 to 4000
+ *   PPROF_HEAPPROFILE=FILE       heap profile, written when the program ends
+ *   PPROF_MEM_RATE=BYTES         one allocation in so many bytes is sampled,
+ *                                524288; 1: all, 0: none.  Without it memory
+ *                                is sampled only if something else asks for
+ *                                it: PPROF_ADDR, PPROF_HEAPPROFILE
  *   PPROF_BLOCK_RATE=NS          waits of NS nanoseconds and more are in the
  *                                block profile, of shorter ones as many as
  *                                fit; 1: all, 0: none

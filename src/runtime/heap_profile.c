@@ -1,5 +1,9 @@
 #include "runtime/heap_profile.h"
 
+#include <errno.h>
+
+#include "pprof/pprof.h"
+#include "runtime/api.h"
 #include "runtime/heap.h"
 #include "runtime/heap_math.h"
 #include "runtime/state.h"
@@ -114,4 +118,13 @@ bool heap_take_allocs(struct snapshot *s, bool details, struct error *err)
     s->spec.name = "allocs";
     s->spec.default_type = "alloc_space";
     return true;
+}
+
+int pprof_set_mem_profile_rate(long long bytes)
+{
+    struct error err = {""};
+
+    if (heap_set_rate(bytes > 0 ? (uint64_t)bytes : 0, &err))
+        return 0;
+    return api_fail(atomic_load(&heap.has_hooks) ? ENOMEM : ENOTSUP, &err);
 }

@@ -24,7 +24,7 @@ def samples(path):
                           line)
         if sample:
             values = [int(n) for n in sample.groups()[:4]]
-            found.append((values, [names.get(n, '?')
+            found.append((values, [names.get(n, '?').split('.')[0]
                                    for n in sample.group(5).split()], None))
         size = re.match(r'\s+bytes:\[(\d+)\]', line)
         if size:
