@@ -3,6 +3,14 @@
  */
 #include "http/server.h"
 
+struct str http_client_host(const struct http_client *client)
+{
+    struct str address = str_from(client->address);
+    ptrdiff_t colon = str_rfind_char(address, ':');
+
+    return colon < 0 ? address : str_first(address, (size_t)colon);
+}
+
 void http_exchange_header(struct http_exchange *x, const char *name,
                           struct str value)
 {

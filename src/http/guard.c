@@ -1,17 +1,28 @@
 #include "http/guard.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/percent.h"
 #include "http/certificate.h"
 #include "http/credentials.h"
 #include "http/host.h"
+#include "http/rate.h"
+#include "http/review.h"
 #include "http/tokens.h"
+
+#define GUESSES_A_MINUTE 60
+#define MAX_PATH_BYTES   512
 
 struct guard {
     struct guard_options o; /* its texts are copies */
     struct tokens *tokens;
+    struct review *review;
+    pthread_mutex_t lock; /* of the next one */
+    struct rate guesses;  /* wrong secrets of a client */
 };
 
 static void say(const struct guard *g, const char *words)
@@ -51,6 +62,9 @@ struct guard *guard_new(const struct guard_options *options, struct error *err)
         return NULL;
     }
     g->o = *options;
+    g->guesses = (struct rate){.per_minute = GUESSES_A_MINUTE,
+                               .seed = (uint64_t)clock_monotonic_ns()};
+    pthread_mutex_init(&g->lock, NULL);
     if (!(copy_text(&g->o.client_allow) & copy_text(&g->o.token_file) &
           copy_text(&g->o.hosts))) {
         error_set(err, "out of memory");
@@ -65,6 +79,13 @@ struct guard *guard_new(const struct guard_options *options, struct error *err)
         }
         warn_of_exposed_tokens(g);
     }
+    if (g->o.kubernetes) {
+        g->review = review_new(err);
+        if (!g->review) {
+            guard_free(g);
+            return NULL;
+        }
+    }
     return g;
 }
 
@@ -73,6 +94,8 @@ void guard_free(struct guard *g)
     if (!g)
         return;
     tokens_free(g->tokens);
+    review_free(g->review);
+    pthread_mutex_destroy(&g->lock);
     free((char *)g->o.client_allow);
     free((char *)g->o.token_file);
     free((char *)g->o.hosts);
@@ -82,7 +105,7 @@ void guard_free(struct guard *g)
 /* Nobody is asked who he is. */
 static bool is_open(const struct guard *g)
 {
-    return !g->o.certificates && !g->tokens && !g->o.kubernetes;
+    return !g->o.certificates && !g->tokens && !g->review;
 }
 
 static bool has_good_certificate(const struct guard *g,
@@ -100,6 +123,14 @@ static bool has_good_certificate(const struct guard *g,
     return true;
 }
 
+static void ask_for_secret(struct http_exchange *x)
+{
+    http_exchange_header(x, "WWW-Authenticate",
+                         STR("Basic realm=\"pprof\", charset=\"UTF-8\""));
+    http_exchange_header(x, "WWW-Authenticate", STR("Bearer realm=\"pprof\""));
+    http_exchange_refuse(x, 401, "Unauthorized");
+}
+
 static bool has_good_token(struct guard *g, const struct credentials *c,
                            char *who)
 {
@@ -114,6 +145,80 @@ static bool has_good_token(struct guard *g, const struct credentials *c,
     return tokens_have(g->tokens, c, who, GUARD_WHO_MAX);
 }
 
+/* Says no in the words of the cluster; true: it says yes. */
+static bool ask_cluster(struct guard *g, struct http_exchange *x,
+                        const struct credentials *c, char *who)
+{
+    char decoded[MAX_PATH_BYTES], words[GUARD_WHO_MAX + 64];
+    struct str path = x->request->path;
+    ptrdiff_t n =
+        path.n <= sizeof(decoded) ? percent_decode(path, false, decoded) : -1;
+    struct error err;
+
+    if (n < 0) {
+        http_exchange_refuse(x, 403, "Forbidden");
+        return false;
+    }
+    switch (review_ask(g->review, c->secret, x->request->method,
+                       str_of(decoded, (size_t)n), who, GUARD_WHO_MAX, &err)) {
+    case REVIEW_ALLOWED:
+        return true;
+    case REVIEW_FORBIDDEN:
+        snprintf(words, sizeof(words), "Authorization denied for user %s", who);
+        http_exchange_refuse(x, 403, words);
+        return false;
+    case REVIEW_UNKNOWN:
+        ask_for_secret(x);
+        return false;
+    case REVIEW_FAILED:
+        break;
+    }
+    say(g, err.text);
+    http_exchange_refuse(x, 503, "the cluster cannot be asked who you are");
+    return false;
+}
+
+static bool guesses(struct guard *g, const struct http_client *client,
+                    bool wrong)
+{
+    struct str host = http_client_host(client);
+    int64_t now_ns = clock_monotonic_ns();
+    bool too_often;
+
+    pthread_mutex_lock(&g->lock);
+    if (wrong)
+        rate_allows(&g->guesses, host, now_ns);
+    too_often = rate_is_used_up(&g->guesses, host, now_ns);
+    pthread_mutex_unlock(&g->lock);
+    return too_often;
+}
+
+/* By a secret alone.  False: the exchange is answered. */
+static bool check_secret(struct guard *g, struct http_exchange *x, char *who)
+{
+    struct credentials c;
+    bool passes;
+
+    credentials_read(x->request, &c);
+    if (c.kind != CREDENTIALS_BEARER && c.kind != CREDENTIALS_BASIC) {
+        ask_for_secret(x);
+        return false;
+    }
+    if (guesses(g, x->client, false)) {
+        http_exchange_refuse(x, 429, "too many wrong secrets; wait a minute");
+        return false;
+    }
+    passes = has_good_token(g, &c, who);
+    if (!passes && g->review)
+        passes = ask_cluster(g, x, &c, who);
+    else if (!passes)
+        ask_for_secret(x);
+    if (!passes)
+        guesses(g, x->client, true);
+    explicit_bzero(&c, sizeof(c));
+    return passes;
+}
+
 static bool is_good_neighbour(const struct http_client *client, char *who)
 {
     if (!client->is_unix || (client->uid != geteuid() && client->uid != 0))
@@ -122,29 +227,19 @@ static bool is_good_neighbour(const struct http_client *client, char *who)
     return true;
 }
 
-static void refuse(const struct guard *g, struct http_exchange *x)
+static void refuse(struct http_exchange *x)
 {
     const struct http_client *client = x->client;
-    bool takes_secrets = g->tokens || g->o.kubernetes;
 
-    if (takes_secrets) {
-        http_exchange_header(x, "WWW-Authenticate",
-                             STR("Basic realm=\"pprof\", charset=\"UTF-8\""));
-        http_exchange_header(x, "WWW-Authenticate",
-                             STR("Bearer realm=\"pprof\""));
-        http_exchange_refuse(x, 401, "Unauthorized");
-    } else if (client->is_unix) {
+    if (client->is_unix)
         http_exchange_refuse(x, 403,
                              "this socket is for the program's own user");
-    } else if (client->has_certificate) {
+    else if (client->has_certificate)
         http_exchange_refuse(x, 403,
                              "your certificate is none of those that may read "
                              "profiles");
-    } else if (!client->is_tls) {
-        http_exchange_refuse(x, 403, "client certificates need TLS");
-    } else {
+    else
         http_exchange_refuse(x, 403, "a client certificate is needed");
-    }
 }
 
 /* Nobody is asked, but nobody's browser may be misused. */
@@ -162,17 +257,14 @@ static bool check_host(const struct guard *g, struct http_exchange *x,
 
 bool guard_check(struct guard *g, struct http_exchange *x, char *who)
 {
-    struct credentials credentials;
-
     who[0] = '\0';
     if (is_good_neighbour(x->client, who) ||
         has_good_certificate(g, x->client, who))
         return true;
     if (is_open(g) && !x->client->is_unix)
         return check_host(g, x, who);
-    credentials_read(x->request, &credentials);
-    if (has_good_token(g, &credentials, who))
-        return true;
-    refuse(g, x);
+    if (g->tokens || g->review)
+        return check_secret(g, x, who);
+    refuse(x);
     return false;
 }

@@ -2,6 +2,15 @@
 
 #define MINUTE ((int64_t)60 * 1000000000)
 
+bool rate_is_used_up(const struct rate *r, struct str client, int64_t now_ns)
+{
+    uint64_t hash = str_hash_seeded(client, r->seed);
+    size_t at = hash % RATE_CLIENTS;
+
+    return r->per_minute != 0 && r->places[at].client == hash &&
+           r->places[at].free_ns + MINUTE / r->per_minute > now_ns + MINUTE;
+}
+
 bool rate_allows(struct rate *r, struct str client, int64_t now_ns)
 {
     uint64_t hash = str_hash_seeded(client, r->seed);

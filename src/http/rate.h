@@ -25,4 +25,7 @@ struct rate {
 /* Counts one request of a client ("10.0.0.1") at a time; may it be had? */
 bool rate_allows(struct rate *r, struct str client, int64_t now_ns);
 
+/* Would it be refused one now?  Counts nothing. */
+bool rate_is_used_up(const struct rate *r, struct str client, int64_t now_ns);
+
 #endif

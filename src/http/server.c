@@ -234,15 +234,6 @@ static void abandon_job(struct http_server *s, struct connection *c)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* The address without the port: a client has many of those. */
-static struct str client_host(const struct connection *c)
-{
-    struct str address = str_from(c->client.address);
-    ptrdiff_t colon = str_rfind_char(address, ':');
-
-    return colon < 0 ? address : str_first(address, (size_t)colon);
-}
-
 static bool queue_job(struct http_server *s, struct job *job)
 {
     bool taken;
@@ -268,7 +259,8 @@ static enum connection_next hand_over(struct http_server *s,
         connection_finish_job(c, &s->limits);
         return connection_write(c, s, &s->limits);
     }
-    if (!rate_allows(&s->rate, client_host(c), clock_monotonic_ns()))
+    if (!rate_allows(&s->rate, http_client_host(&c->client),
+                     clock_monotonic_ns()))
         status = 429;
     else if (queue_job(s, c->job))
         return CONNECTION_WAIT;

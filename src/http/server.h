@@ -33,6 +33,9 @@ struct http_client {
     struct buf names;     /* in it, as tls_client_names() lists them */
 };
 
+/* Its address without the port, of which a client has many. */
+struct str http_client_host(const struct http_client *client);
+
 /* A request in the hands of a handler, and the reply it makes. */
 struct http_exchange {
     const struct http_request *request;
