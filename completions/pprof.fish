@@ -40,6 +40,7 @@ complete -c pprof -o ignore -x -d 'Skips paths going through any nodes matching 
 complete -c pprof -o intel_syntax -d 'Show assembly in Intel syntax'
 complete -c pprof -o inuse_objects -d 'Same as -sample_index=inuse_objects'
 complete -c pprof -o inuse_space -d 'Same as -sample_index=inuse_space'
+complete -c pprof -o html -d 'Outputs the web page as one file that needs no server'
 complete -c pprof -o json -d 'Outputs top entries as JSON'
 complete -c pprof -o kcachegrind -d 'Visualize report in KCachegrind'
 complete -c pprof -o lines -d 'Aggregate at the source code line level'

@@ -36,3 +36,27 @@ ptrdiff_t base64_decode(struct str text, char *out)
     }
     return (bits & ((1u << held) - 1)) == 0 ? n : -1;
 }
+
+void base64_encode(struct buf *out, struct str bytes)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "abcdefghijklmnopqrstuvwxyz0123456789+/";
+    const unsigned char *from = (const unsigned char *)bytes.s;
+    char *to = buf_reserve(out, (bytes.n + 2) / 3 * 4);
+
+    if (!to)
+        return;
+    for (size_t i = 0; i < bytes.n; i += 3) {
+        size_t n = bytes.n - i < 3 ? bytes.n - i : 3;
+        uint32_t bits = (uint32_t)from[i] << 16;
+
+        if (n > 1)
+            bits |= (uint32_t)from[i + 1] << 8;
+        if (n > 2)
+            bits |= from[i + 2];
+        for (size_t k = 0; k < 4; k++)
+            to[k] = k <= n ? letters[bits >> (18 - 6 * k) & 63] : '=';
+        to += 4;
+    }
+    out->len += (bytes.n + 2) / 3 * 4;
+}

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "base/str.h"
 
 /*
@@ -10,5 +11,8 @@
  * for 3/4 of the text.  How many; -1 for text that nobody's encoder makes.
  */
 ptrdiff_t base64_decode(struct str text, char *out);
+
+/* Appends the bytes as base64 text, padded. */
+void base64_encode(struct buf *out, struct str bytes);
 
 #endif

@@ -18,6 +18,10 @@ struct asset {
 extern const struct asset assets[];
 extern const size_t n_assets;
 
+/* The page as one file: scripts and styles are inside, its data go between
+ * these two. */
+extern const struct str offline_start, offline_end;
+
 /* NULL if there is none of that name. */
 const struct asset *asset_find(struct str name);
 

@@ -2,11 +2,17 @@
 """embed.py OUT DEPFILE DIR: the files of DIR as C, for src/page/assets.h.
 
 Files of directories below are named by their path ("lib/flame.js").  What is
-not for the browser (types, configuration of tools) stays outside.
+not for the browser (types, configuration of tools) stays outside.  From the
+same files comes the frame of the page that is saved as one file.
 """
+import base64
 import hashlib
 import os
+import re
 import sys
+
+sys.dont_write_bytecode = True
+import bundle
 
 TYPES = {
     '.css': 'text/css; charset=utf-8',
@@ -38,6 +44,48 @@ def literal(data):
     return '\n'.join('        "%s"' % row for row in rows) or '        ""'
 
 
+STYLE = re.compile(r'<link rel="stylesheet" href="assets/([^"]+)">\n?')
+SCRIPT = re.compile(
+    r'<script type="module" src="assets/([^"]+)"></script>\n?')
+PRELOAD = re.compile(r'<link rel="modulepreload"[^>]*>\n?')
+POLICY = ("default-src 'none'; script-src %s; style-src %s; "
+          "img-src data: blob:; base-uri 'none'; form-action 'none'")
+
+
+def hash_of(text):
+    digest = hashlib.sha256(text.encode()).digest()
+    return "'sha256-%s'" % base64.b64encode(digest).decode()
+
+
+def offline_page(directory):
+    """index.html with its styles and scripts inside: what comes before and
+    after the data."""
+    with open(os.path.join(directory, 'index.html'), encoding='utf-8') as f:
+        page = PRELOAD.sub('', f.read())
+    styles = []
+    for name in STYLE.findall(page):
+        with open(os.path.join(directory, name), encoding='utf-8') as f:
+            styles.append(f.read())
+    style = '\n'.join(styles)
+    script = '\n'.join(bundle.bundle(directory, name)
+                       for name in SCRIPT.findall(page))
+    # Inside a string or a regexp, where alone they can be, these mean the
+    # same.
+    script = script.replace('</script', '<\\/script').replace(
+        '<!--', '<\\!--')
+    assert '</style' not in style
+    policy = POLICY % (hash_of(script), hash_of(style))
+    page = SCRIPT.sub('', STYLE.sub('', page)).replace(
+        '<meta charset="utf-8">\n',
+        '<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" '
+        'content="%s">\n' % policy)
+    head, body = page.split('</head>', 1)
+    before, after = body.split('</body>', 1)
+    return ('%s<style>%s</style>\n<script type="module">%s</script>\n'
+            '</head>%s' % (head, style, script, before),
+            '</body>%s' % after)
+
+
 def main(out, depfile, directory):
     paths = files_of(directory)
     with open(out, 'w', encoding='ascii') as f:
@@ -53,6 +101,9 @@ def main(out, depfile, directory):
                        TYPES[os.path.splitext(path)[1]], digest,
                        literal(data)))
         f.write('};\n\nconst size_t n_assets = %d;\n' % len(paths))
+        for name, text in zip(('start', 'end'), offline_page(directory)):
+            f.write('\nconst struct str offline_%s = STR_INIT(\n%s);\n'
+                    % (name, literal(text.encode())))
     with open(depfile, 'w', encoding='utf-8') as f:
         f.write('%s: %s\n' % (out, ' '.join(
             path.replace(' ', '\\ ') for path in paths + [directory])))

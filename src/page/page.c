@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "page/offline.h"
 #include "page/request.h"
 #include "page/routes.h"
 
@@ -24,6 +25,15 @@ void page_free(struct page *page)
     profiles_release(&page->profiles);
     pthread_mutex_destroy(&page->settings_lock);
     free(page);
+}
+
+bool page_write(struct page *page, struct buf *out, struct error *err)
+{
+    struct page_request q = {.page = page, .arena = arena_new()};
+    bool ok = offline_write(&q, out, err);
+
+    arena_free(q.arena);
+    return ok;
 }
 
 void page_handle(struct http_exchange *x, void *arg)

@@ -56,6 +56,9 @@ struct page_options {
 struct page *page_new(struct profile *p, const struct page_options *options);
 void page_free(struct page *page);
 
+/* Appends the page as one HTML file that needs no server (page/offline.h). */
+bool page_write(struct page *page, struct buf *out, struct error *err);
+
 /* An http_handler; `page` is a struct page. */
 void page_handle(struct http_exchange *x, void *page);
 

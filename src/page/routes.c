@@ -5,6 +5,7 @@
 #include "page/data.h"
 #include "page/download.h"
 #include "page/guard.h"
+#include "page/offline.h"
 #include "page/reply.h"
 
 /* ---- views ---- */
@@ -113,6 +114,8 @@ static void answer(struct page_request *q)
         answer_view(q, data);
     else if (str_eq(path, STR("download")))
         download_answer(q);
+    else if (str_eq(path, STR("offline")))
+        offline_answer(q);
     else if (request_wants_html(q))
         reply_shell(q, 404);
     else

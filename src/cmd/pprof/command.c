@@ -3,8 +3,8 @@
 #define GRAPH "Outputs a graph "
 #define VIEW  "Visualize graph through "
 
-/* name, format, graphviz, extension, viewer, argument, ours, usage, cum, file
- */
+/* name, format, graphviz, extension, viewer, argument, ours, usage, cum, file,
+ * description, page */
 const struct command commands[] = {
     {"callgrind", REPORT_CALLGRIND, NULL, "callgraph.out", NULL, false, false,
      USAGE_REPORT, false, true, GRAPH "in callgrind format"},
@@ -28,6 +28,8 @@ const struct command commands[] = {
      true, "Outputs a graph image in GIF format"},
     {"gv", REPORT_DOT, "ps", "ps", "gv --noantialias", false, false,
      USAGE_REPORT, false, false, VIEW "gv"},
+    {"html", REPORT_FLAME, NULL, "html", NULL, false, true, USAGE_REPORT, false,
+     true, "Outputs the web page as one file that needs no server", true},
     {"json", REPORT_JSON, NULL, NULL, NULL, false, true, USAGE_REPORT, true,
      true, "Outputs top entries as JSON"},
     {"kcachegrind", REPORT_CALLGRIND, NULL, "grind", "kcachegrind", false,

@@ -28,6 +28,7 @@ struct command {
     enum command_usage usage;
     bool usage_cum, usage_file;
     const char *description;
+    bool is_page; /* not a report but the page, as one file */
 };
 
 /* Sorted by name. */

@@ -7,6 +7,7 @@
 #include "cmd/pprof/picture.h"
 #include "cmd/pprof/ui.h"
 #include "cmd/pprof/viewer.h"
+#include "page/page.h"
 #include "report/report.h"
 #include "symbol/objects.h"
 
@@ -71,6 +72,18 @@ static bool deliver(const struct output_request *q, struct str bytes,
     return file_write_fd(STDOUT_FILENO, "/dev/stdout", bytes, err);
 }
 
+/* The page with all its data. */
+static bool make_page(const struct profile *p, const struct output_request *q,
+                      struct buf *out, struct error *err)
+{
+    struct page_options options = {.config = q->config};
+    struct page *page = page_new(profile_copy(p), &options);
+    bool ok = page_write(page, out, err);
+
+    page_free(page);
+    return ok;
+}
+
 /* The report, drawn if it is to be a picture. */
 static bool make(struct profile *p, const struct output_request *q,
                  struct buf *out, struct error *err)
@@ -113,7 +126,10 @@ bool output_report(struct profile *p, const struct output_request *q,
                    struct error *err)
 {
     struct buf report = BUF_INIT(BUF_NO_LIMIT);
-    bool ok = make(p, q, &report, err) && deliver(q, buf_str(&report), err);
+    bool ok = q->command->is_page ? make_page(p, q, &report, err)
+                                  : make(p, q, &report, err);
+
+    ok = ok && deliver(q, buf_str(&report), err);
 
     buf_release(&report);
     return ok;
