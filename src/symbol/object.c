@@ -173,14 +173,47 @@ const struct object_symbol *object_symbols(struct object *o, size_t *n)
     return o->symbols.list.v;
 }
 
-static struct str find_name(struct object *o, uint64_t address)
+/* Name and, if it is a local one, file of the symbol at an address. */
+static bool find_symbol(struct object *o, uint64_t address,
+                        struct symbol_frame *out)
 {
-    struct str name = STR("");
+    for (int i = 0; i < TABLES; i++) {
+        const struct symbol_entry *s =
+            o->has_table[i] ? symbol_table_find(&o->tables[i], address) : NULL;
 
-    for (int i = 0; name.n == 0 && i < TABLES; i++)
-        if (o->has_table[i])
-            name = symbol_table_find(&o->tables[i], address);
-    return name;
+        if (!s)
+            continue;
+        out->function = symbol_table_name(&o->tables[i], s);
+        if (out->file.n == 0)
+            out->file = symbol_table_file(&o->tables[i], s);
+        if (out->function.n)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * The outermost function gets the name that the symbol table has for it:
+ * only that one knows of clones ("f.part.0", "f.cold"), thunks and which of
+ * several constructors it is.  Where a stripped file has none, its debug file
+ * does, and there an alias is no reason to call a function otherwise.
+ */
+static void name_outermost(struct object *o, uint64_t address,
+                           struct symbol_frame *f)
+{
+    const struct symbol_entry *s = NULL;
+    bool own = o->has_table[TABLE_OWN];
+
+    if (f->function.n == 0 ||
+        (own && symbol_table_find(&o->tables[TABLE_OWN], address))) {
+        find_symbol(o, address, f);
+        return;
+    }
+    if (o->has_table[TABLE_DEBUG])
+        s = symbol_table_find(&o->tables[TABLE_DEBUG], address);
+    if (s && s->size &&
+        !symbol_table_is_called(&o->tables[TABLE_DEBUG], s, f->function))
+        f->function = symbol_table_name(&o->tables[TABLE_DEBUG], s);
 }
 
 /* --- answers ------------------------------------------------------------ */
@@ -206,31 +239,17 @@ static void answer(struct resolver *r, size_t i,
     r->found(r->arg, r->questions[i].index, frames, n);
 }
 
-/*
- * The outermost function gets the name that the symbol table has for it:
- * only that one knows of clones ("f.part.0", "f.cold") and thunks.
- */
 static void take_debug_info(void *arg, size_t i,
                             const struct symbol_frame *frames, size_t n)
 {
     struct resolver *r = arg;
-    struct object *o = r->object;
-    struct symbol_frame *outermost;
-    struct str name = STR("");
 
     if (r->questions[i].answered || n == 0)
         return;
     r->frames.n = 0;
     for (size_t k = 0; k < n; k++)
-        *vec_push(o->arena, &r->frames) = frames[k];
-    outermost = &r->frames.v[n - 1];
-    if (o->has_table[TABLE_OWN])
-        name =
-            symbol_table_find(&o->tables[TABLE_OWN], r->questions[i].address);
-    if (name.n == 0 && outermost->function.n == 0)
-        name = find_name(o, r->questions[i].address);
-    if (name.n)
-        outermost->function = name;
+        *vec_push(r->object->arena, &r->frames) = frames[k];
+    name_outermost(r->object, r->questions[i].address, &r->frames.v[n - 1]);
     answer(r, i, r->frames.v, n);
 }
 
@@ -281,8 +300,7 @@ static void ask_symbols(struct resolver *r, size_t n)
 
         if (r->questions[i].answered)
             continue;
-        frame.function = find_name(r->object, r->questions[i].address);
-        if (frame.function.n)
+        if (find_symbol(r->object, r->questions[i].address, &frame))
             answer(r, i, &frame, 1);
     }
 }

@@ -107,17 +107,29 @@ bool symbol_table_read(struct symbol_table *t, struct arena *a,
                        const struct elf_file *elf, uint32_t type)
 {
     struct raw_symbols r;
+    uint32_t file = 0;
     Elf64_Sym s;
 
     *t = (struct symbol_table){.names = {0}};
     if (!open_raw(&r, elf, type))
         return false;
     elf_section_at(&r.table, 0, r.table.size); /* in one go */
-    for (size_t i = 0; i < r.n && read_raw(&r, i, &s); i++)
+    for (size_t i = 0; i < r.n && read_raw(&r, i, &s); i++) {
+        unsigned kind = ELF64_ST_TYPE(s.st_info);
+        bool local = ELF64_ST_BIND(s.st_info) == STB_LOCAL;
+
+        if (kind == STT_FILE)
+            file = s.st_name;
         if (counts(elf, &s) && !is_mapping_symbol(&r, &s))
             *vec_push(a, &t->all) = (struct symbol_entry){
-                s.st_value, s.st_size, s.st_name, (uint32_t)i,
-                ELF64_ST_TYPE(s.st_info) != STT_OBJECT};
+                .address = s.st_value,
+                .size = s.st_size,
+                .name = s.st_name,
+                .file = local ? file : 0,
+                .order = (uint32_t)i,
+                .is_code = kind != STT_OBJECT,
+            };
+    }
     elf_section_release(&r.table);
     t->names = r.names;
     if (t->all.n == 0) {
@@ -134,7 +146,8 @@ void symbol_table_release(struct symbol_table *t)
     elf_section_release(&t->names);
 }
 
-struct str symbol_table_find(struct symbol_table *t, uint64_t address)
+const struct symbol_entry *symbol_table_find(const struct symbol_table *t,
+                                             uint64_t address)
 {
     const struct symbol_entry *v = t->best.v;
     size_t lo = 0, hi = t->best.n;
@@ -149,8 +162,39 @@ struct str symbol_table_find(struct symbol_table *t, uint64_t address)
     }
     if (lo == 0 ||
         (v[lo - 1].size && address - v[lo - 1].address >= v[lo - 1].size))
-        return STR("");
-    return str_from(elf_section_text(&t->names, v[lo - 1].name));
+        return NULL;
+    return &v[lo - 1];
+}
+
+struct str symbol_table_name(struct symbol_table *t,
+                             const struct symbol_entry *s)
+{
+    return str_from(elf_section_text(&t->names, s->name));
+}
+
+struct str symbol_table_file(struct symbol_table *t,
+                             const struct symbol_entry *s)
+{
+    return s->file ? str_from(elf_section_text(&t->names, s->file)) : STR("");
+}
+
+bool symbol_table_is_called(struct symbol_table *t,
+                            const struct symbol_entry *s, struct str name)
+{
+    size_t lo = 0, hi = t->all.n;
+
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (t->all.v[mid].address < s->address)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    for (; lo < t->all.n && t->all.v[lo].address == s->address; lo++)
+        if (str_eq(symbol_table_name(t, &t->all.v[lo]), name))
+            return true;
+    return false;
 }
 
 void symbol_table_list(struct symbol_table *t, struct arena *a,

@@ -16,6 +16,7 @@
 struct symbol_entry {
     uint64_t address, size;
     uint32_t name;
+    uint32_t file;  /* of a local one: the source's name; 0 not known */
     uint32_t order; /* in the file */
     bool is_code;   /* no object */
 };
@@ -32,8 +33,17 @@ bool symbol_table_read(struct symbol_table *t, struct arena *a,
                        const struct elf_file *elf, uint32_t type);
 void symbol_table_release(struct symbol_table *t);
 
-/* The name of what holds an address of the file; "" if nothing does. */
-struct str symbol_table_find(struct symbol_table *t, uint64_t address);
+/* What holds an address of the file, or NULL, and its texts ("": none). */
+const struct symbol_entry *symbol_table_find(const struct symbol_table *t,
+                                             uint64_t address);
+struct str symbol_table_name(struct symbol_table *t,
+                             const struct symbol_entry *s);
+struct str symbol_table_file(struct symbol_table *t,
+                             const struct symbol_entry *s);
+
+/* Is `name` one of the names of where the symbol starts? */
+bool symbol_table_is_called(struct symbol_table *t,
+                            const struct symbol_entry *s, struct str name);
 
 /* Appends all functions and labels, by address. */
 struct symbol_list {
