@@ -1,12 +1,10 @@
 #include "runtime/builder.h"
 
-#include <linux/futex.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <sys/resource.h>
 
-#include "base/clock.h"
 #include "runtime/rawcall.h"
 #include "runtime/sigprof.h"
 #include "runtime/state.h"
@@ -22,19 +20,6 @@ static struct {
     pthread_mutex_t lock; /* while the thread is being started */
     _Atomic bool is_up;
 } builder = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static void futex_wait(uint32_t while_it_is, int64_t ns)
-{
-    struct timespec t = clock_timespec(ns);
-
-    raw_call4(SYS_futex, (long)&sampler.new_code, FUTEX_WAIT_PRIVATE,
-              (long)while_it_is, ns ? (long)&t : 0);
-}
-
-static void wake(void)
-{
-    raw_call4(SYS_futex, (long)&sampler.new_code, FUTEX_WAKE_PRIVATE, 1, 0);
-}
 
 /* Whether there was anything new. */
 static bool look_and_build(void)
@@ -71,12 +56,13 @@ static void *build(void *arg)
             pause = MIN_PAUSE_NS;
         else if (pause < MAX_PAUSE_NS)
             pause *= 2;
-        futex_wait(NEW_CODE_PAUSE, pause); /* not if it was seen already */
+        raw_futex_wait(&sampler.new_code, NEW_CODE_PAUSE,
+                       pause); /* not if it was seen already */
         paused = NEW_CODE_PAUSE;
         atomic_compare_exchange_strong(&sampler.new_code, &paused,
                                        NEW_CODE_NONE);
         while (atomic_load(&sampler.new_code) == NEW_CODE_NONE)
-            futex_wait(NEW_CODE_NONE, 0);
+            raw_futex_wait(&sampler.new_code, NEW_CODE_NONE, 0);
     }
     return NULL;
 }
@@ -107,7 +93,7 @@ void builder_refresh(void)
         start();
     else if (has_work &&
              atomic_exchange(&sampler.new_code, NEW_CODE_SEEN) != NEW_CODE_SEEN)
-        wake();
+        raw_futex_wake(&sampler.new_code);
 }
 
 /* Who loads and unloads all the time does not get more looks than others:
@@ -116,7 +102,7 @@ void builder_notice(void)
 {
     if (atomic_load(&builder.is_up) &&
         atomic_exchange(&sampler.new_code, NEW_CODE_SEEN) == NEW_CODE_NONE)
-        wake();
+        raw_futex_wake(&sampler.new_code);
 }
 
 void builder_after_fork(void)

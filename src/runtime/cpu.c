@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/pages.h"
 #include "runtime/builder.h"
+#include "runtime/rawcall.h"
 #include "runtime/sigprof.h"
 #include "runtime/source.h"
 #include "runtime/state.h"
@@ -27,8 +28,20 @@
 
 #define GRACE_NS 2000000000
 
+/* How long the caller waits until samples come: for our thread to run, and
+ * for the kernel when this is its first event. */
+#define KEEPER_PATIENCE_NS 100000000
+#define KERNEL_PATIENCE_NS 2000000
+
+/* How far the keeper is with the source of samples. */
+enum { SOURCE_LATER, SOURCE_KERNEL, SOURCE_OPENING, SOURCE_UP, SOURCE_REFUSED };
+
 static struct {
-    _Atomic bool in_use; /* from cpu_start to the end of cpu_stop */
+    _Atomic bool in_use;           /* from cpu_start to the end of cpu_stop */
+    _Atomic bool is_on;            /* from the end of cpu_start to cpu_stop */
+    _Atomic uint32_t source_state; /* a futex */
+    struct error source_error;
+    int warm_fd; /* of source_perf_warm(), else 0 */
     bool has_perf, has_timer;
     struct source_perf perf;
     struct source_timer timer;
@@ -134,30 +147,6 @@ static void keeper_join(void)
     atomic_store(&cpu.keeper_is_up, false);
 }
 
-/* The thread that keeps threads and modules up to date while a profile runs.
- */
-static void *keep(void *arg)
-{
-    int64_t next_modules = 0;
-
-    (void)arg;
-    while (!atomic_load(&cpu.keeper_stop)) {
-        int64_t now = clock_monotonic_ns();
-
-        if (atomic_load(&sampler.running)) {
-            watch_handler();
-            if (cpu.has_timer)
-                source_timer_scan(&cpu.timer);
-            if (now >= next_modules) {
-                builder_refresh();
-                next_modules = now + MODULE_NS;
-            }
-        }
-        keeper_sleep(cpu.has_timer ? SCAN_NS : MODULE_NS);
-    }
-    return NULL;
-}
-
 static bool open_timer(struct error *err)
 {
     install(SIGPROF, &sampler.old_prof);
@@ -202,6 +191,84 @@ static bool open_source(struct error *err)
     return ok;
 }
 
+static void set_source_state(uint32_t state)
+{
+    atomic_store(&cpu.source_state, state);
+    raw_futex_wake(&cpu.source_state);
+}
+
+/* In the keeper, so that the program does not wait for the kernel. */
+static bool start_source(void)
+{
+    int warm = -1;
+
+    if (!cpu.only_timer) {
+        set_source_state(SOURCE_KERNEL);
+        warm = source_perf_warm();
+        cpu.warm_fd = warm > 0 ? warm : 0;
+        set_source_state(SOURCE_OPENING);
+    }
+    if (open_source(&cpu.source_error)) {
+        atomic_store(&sampler.running, true);
+        if (cpu.has_perf)
+            source_perf_enable(&cpu.perf, true);
+        set_source_state(SOURCE_UP);
+    } else {
+        set_source_state(SOURCE_REFUSED);
+    }
+    cpu.warm_fd = 0;
+    if (warm >= 0)
+        close(warm);
+    return atomic_load(&cpu.source_state) == SOURCE_UP;
+}
+
+/* Where perf is refused that is known at once.  When the kernel takes its
+ * time, samples come a little later than we return. */
+static bool wait_for_source(struct error *err)
+{
+    int64_t start = clock_monotonic_ns(), left = KEEPER_PATIENCE_NS;
+    uint32_t state = atomic_load(&cpu.source_state);
+
+    while (state < SOURCE_UP && left > 0) {
+        raw_futex_wait(&cpu.source_state, state,
+                       state == SOURCE_KERNEL ? KERNEL_PATIENCE_NS : left);
+        left = start + KEEPER_PATIENCE_NS - clock_monotonic_ns();
+        if (state == SOURCE_KERNEL &&
+            atomic_load(&cpu.source_state) == SOURCE_KERNEL)
+            return true;
+        state = atomic_load(&cpu.source_state);
+    }
+    if (state == SOURCE_REFUSED)
+        *err = cpu.source_error;
+    return state != SOURCE_REFUSED;
+}
+
+/* The thread that keeps threads and modules up to date while a profile runs.
+ */
+static void *keep(void *arg)
+{
+    int64_t next_modules = 0;
+
+    (void)arg;
+    if (!start_source())
+        return NULL;
+    while (!atomic_load(&cpu.keeper_stop)) {
+        int64_t now = clock_monotonic_ns();
+
+        if (atomic_load(&sampler.running)) {
+            watch_handler();
+            if (cpu.has_timer)
+                source_timer_scan(&cpu.timer);
+            if (now >= next_modules) {
+                builder_refresh();
+                next_modules = now + MODULE_NS;
+            }
+        }
+        keeper_sleep(cpu.has_timer ? SCAN_NS : MODULE_NS);
+    }
+    return NULL;
+}
+
 static bool begin(const struct cpu_options *options, struct error *err)
 {
     if (!stack_table_init(&cpu.table, TABLE_SLOTS, TABLE_BYTES))
@@ -219,6 +286,7 @@ static bool begin(const struct cpu_options *options, struct error *err)
 static bool start_keeper(struct error *err)
 {
     atomic_store(&cpu.keeper_stop, false);
+    atomic_store(&cpu.source_state, SOURCE_LATER);
     sem_init(&cpu.keeper_wake, 0, 0);
     if (!runtime_thread(&cpu.keeper, "pprof-cpu", keep, NULL, err))
         return false;
@@ -259,16 +327,13 @@ bool cpu_start(const struct cpu_options *options, struct error *err)
     cpu.period_ns = 1000000000 / (rate > CPU_RATE_MAX ? CPU_RATE_MAX : rate);
     cpu.tag_threads = options->tag_threads;
     cpu.handler_lost = false;
-    /* Our threads come last: who lists the program's threads for a source
-     * need not wait for them, and the events they inherit do no harm, as
-     * they block all signals. */
-    if (!begin(options, err) || !open_source(err) || !start_keeper(err)) {
-        close_sources();
+    if (!begin(options, err)) {
         end();
         return false;
     }
     builder_refresh();
     reset_counts();
+    sampler.source = CPU_SOURCE_NONE;
     sampler.table = &cpu.table;
     sampler.period_ns = cpu.period_ns;
     sampler.tag_threads = options->tag_threads;
@@ -276,9 +341,14 @@ bool cpu_start(const struct cpu_options *options, struct error *err)
     cpu.start_time_ns = clock_realtime_ns();
     cpu.start_ns = clock_monotonic_ns();
     cpu.start_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    atomic_store(&sampler.running, true);
-    if (cpu.has_perf)
-        source_perf_enable(&cpu.perf, true);
+    /* What the caller uses before the first sample belongs to that. */
+    pprof_thread.profile = sampler.profile;
+    pprof_thread.accounted_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    if (!start_keeper(err) || !wait_for_source(err)) {
+        end();
+        return false;
+    }
+    atomic_store(&cpu.is_on, true);
     return true;
 }
 
@@ -287,10 +357,11 @@ static bool halt(struct error *err)
 {
     bool was = true;
 
-    if (!atomic_load(&cpu.in_use) ||
-        !atomic_compare_exchange_strong(&sampler.running, &was, false))
+    if (!atomic_compare_exchange_strong(&cpu.is_on, &was, false))
         return error_set(err, "cpu profiling is not running");
+    atomic_store(&sampler.running, false);
     keeper_join();
+    atomic_store(&sampler.running, false); /* it may have just begun */
     /* The handlers stay: a sample that is on its way when its source closes
      * would else reach the program's handler, or end the program.  They pass
      * on what is not ours. */
@@ -326,6 +397,8 @@ static void add_comments(struct profile_spec *spec, int64_t cpu_ns)
     if (cpu.timer.failed)
         buf_addf(c, "threads without a timer: %llu\n",
                  (unsigned long long)cpu.timer.failed);
+    if (sampler.source == CPU_SOURCE_NONE)
+        buf_addf(c, "no samples: %s\n", cpu.source_error.text);
     if (cpu.handler_lost)
         buf_addf(c, "ended early: the program took the signal over\n");
 }
@@ -379,8 +452,12 @@ void cpu_after_fork(void)
 {
     if (cpu.has_perf)
         source_perf_close(&cpu.perf); /* timers are not inherited */
+    if (cpu.warm_fd > 0)
+        close(cpu.warm_fd);
+    cpu.warm_fd = 0;
     cpu.has_perf = cpu.has_timer = false;
     atomic_store(&sampler.running, false);
+    atomic_store(&cpu.is_on, false);
     atomic_store(&cpu.keeper_is_up, false);
     /* The table is the parent's; its memory is given up, not shared. */
     cpu.table = (struct stack_table){0};

@@ -1,8 +1,11 @@
 #ifndef RUNTIME_RAWCALL_H
 #define RUNTIME_RAWCALL_H
 
+#include <linux/futex.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 /*
  * System calls without libc: no errno, no cancellation point, no wrapper
@@ -33,6 +36,22 @@ static inline long raw_call4(long nr, long a, long b, long c, long d)
                      : "memory");
     return x0;
 #endif
+}
+
+/* Sleeps while the word has this value, for ns at most (0: any time); may
+ * wake earlier. */
+static inline void raw_futex_wait(_Atomic uint32_t *word, uint32_t value,
+                                  int64_t ns)
+{
+    struct timespec t = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
+
+    raw_call4(SYS_futex, (long)word, FUTEX_WAIT_PRIVATE, (long)value,
+              ns ? (long)&t : 0);
+}
+
+static inline void raw_futex_wake(_Atomic uint32_t *word)
+{
+    raw_call4(SYS_futex, (long)word, FUTEX_WAKE_PRIVATE, 1, 0);
 }
 
 static inline int raw_gettid(void)

@@ -10,7 +10,6 @@
 #include "runtime/sigprof.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <sys/prctl.h>
 #include <time.h>
 
@@ -63,7 +62,7 @@ static void note_end(enum unwind_end end)
 
     if (end == UNWIND_NO_DATA &&
         atomic_compare_exchange_strong(&sampler.new_code, &none, NEW_CODE_SEEN))
-        raw_call4(SYS_futex, (long)&sampler.new_code, FUTEX_WAKE_PRIVATE, 1, 0);
+        raw_futex_wake(&sampler.new_code);
 }
 
 static struct scratch *scratch_take(uint32_t hint)

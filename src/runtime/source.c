@@ -75,6 +75,11 @@ static int perf_open(int tid, int64_t period_ns, bool kernel)
                         PERF_FLAG_FD_CLOEXEC);
 }
 
+int source_perf_warm(void)
+{
+    return perf_open(0, 1000000000, false);
+}
+
 struct perf_opening {
     struct source_perf *s;
     int64_t period_ns;

@@ -20,6 +20,13 @@ struct source_perf {
     struct pages_vec fds; /* of int */
 };
 
+/*
+ * The first event of all on a machine makes the kernel wait for every CPU, 10
+ * to 30 ms; whoever holds one when the others are opened spares them that.
+ * An fd for the caller's thread that counts nothing, or -1.
+ */
+int source_perf_warm(void);
+
 /* Opens the events, not yet counting.  Says in *kind whether kernel time is
  * included (never if user_only).  False: refused, err says by whom. */
 bool source_perf_open(struct source_perf *s, int64_t period_ns, bool user_only,
