@@ -16,6 +16,7 @@ import { makeLook } from './look.js';
 import { invert, pivot } from './merge.js';
 import { Minimap } from './minimap.js';
 import { percentText, plural, valueText } from './numbers.js';
+import { flamePicture } from './picture.js';
 import { exactly, findIn, matchSources, patternOf } from './search.js';
 import { PLACE_WORDS } from './state.js';
 import { layOut } from './tree.js';
@@ -428,5 +429,10 @@ export class FlameView {
 
   themeChanged() {
     this.recolor();
+  }
+
+  /** @param {'svg' | 'png'} kind */
+  picture(kind) {
+    return flamePicture(this.panels.map((panel) => panel.icicle), kind);
   }
 }

@@ -54,3 +54,19 @@ export function countText(count) {
 export function plural(count, one, many = `${one}s`) {
   return `${countText(count)} ${count === 1 ? one : many}`;
 }
+
+/** As the terminal reports print it, without the padding.
+ * @param {number} value @param {number} total */
+export function reportPercent(value, total) {
+  const percent = total === 0 ? 0 : Math.abs(value / total) * 100;
+  if (percent >= 99.95 && percent <= 100.05) return '100%';
+  if (percent === 0) return '0%';
+  return `${percent >= 1 ? percent.toFixed(2) : general(percent)}%`;
+}
+
+/** C's %.2g. @param {number} value */
+function general(value) {
+  const [digits, power] = value.toExponential(1).split('e');
+  if (Number(power) >= -4) return String(Number(value.toPrecision(2)));
+  return `${Number(digits)}e${power.replace(/^([-+])(\d)$/, '$10$2')}`;
+}
