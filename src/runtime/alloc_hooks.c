@@ -57,7 +57,7 @@ SLOW static void free_known(void *p)
 {
     struct live_block block;
 
-    if (!p || alloc_early_size(p))
+    if (alloc_early_size(p))
         return;
     heap_leave(p, &block);
     alloc_next.free(p);

@@ -20,7 +20,10 @@ static void *early_alloc(size_t bytes)
     if (pages > EARLY_PAGES)
         return NULL;
     at = atomic_fetch_add(&early_used, pages);
-    return at + pages <= EARLY_PAGES ? early[at] : NULL;
+    if (at + pages > EARLY_PAGES)
+        return NULL;
+    atomic_fetch_add(heap_filter((uintptr_t)early[at]), 1); /* for good */
+    return early[at];
 }
 
 /* At most: where the block ends is not kept. */

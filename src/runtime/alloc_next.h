@@ -10,9 +10,8 @@
  *
  * Before it is known, every entry is a stand-in that finds it out first.
  * Whoever looks for it may need memory (dlsym allocates in some versions of
- * libc): that comes from a small arena of pages here.  Such a block is
- * aligned to HEAP_ALIGN, so that free() looks twice at it, finds it here and
- * leaves it alone.
+ * libc): that comes from a small arena of pages here.  Such a block looks
+ * like a sampled one to free(), which then finds it here and leaves it alone.
  */
 struct alloc_next {
     void *(*malloc)(size_t);

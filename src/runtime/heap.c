@@ -98,12 +98,9 @@ static uint32_t now_for_born(void)
 /* One block more or, by -1, less. */
 static void filter_add(uint64_t address, int by)
 {
-    if (address % HEAP_ALIGN == 0)
-        return;
-    atomic_fetch_add(&heap.unaligned, (uint32_t)by);
-    atomic_fetch_add(
-        &heap.filter[address >> HEAP_FILTER_SHIFT & (HEAP_FILTER_SLOTS - 1)],
-        (uint16_t)by);
+    atomic_fetch_add(heap_filter(address), (uint16_t)by);
+    if (address % HEAP_ALIGN != 0)
+        atomic_fetch_add(&heap.unaligned, (uint32_t)by);
 }
 
 static void wake_keeper(void)

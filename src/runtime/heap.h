@@ -21,10 +21,11 @@
  * free.  What is in use is the difference.
  *
  * How free() knows a sampled block: it is aligned to HEAP_ALIGN, an address
- * test that needs no memory.  Blocks that could not be aligned (big ones; all
- * of them at rates below HEAP_ALIGN_RATE, where the padding would cost more
- * than the program, and above allocators other than libc's) are counted in a
- * filter by address.
+ * test that needs no memory.  Only while there are sampled blocks that could
+ * not be aligned (big ones; all of them at rates below HEAP_ALIGN_RATE, where
+ * the padding would cost more than the program, and above allocators other
+ * than libc's) others are looked at, too.  Those go through a filter by
+ * address before the table is asked.
  *
  * The hooks run wherever malloc does: in signal handlers, in the loader, in
  * destructors of thread-locals.  No lock, no allocation, no call that could.
@@ -59,9 +60,9 @@ enum {
 extern __thread struct heap_thread heap_thread
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Counters by address for sampled blocks that are not aligned.  Neighbours
- * share a counter, so that a program's frees touch few lines of it; with one
- * sample in 512 KiB it says yes in vain for 3 % of the blocks. */
+/* Counters by address for sampled blocks.  Neighbours share a counter, so that
+ * a program's frees touch few lines of it; with one sample in 512 KiB it says
+ * yes in vain for 3 % of the blocks. */
 #define HEAP_FILTER_SLOTS 65536
 #define HEAP_FILTER_SHIFT 14
 
@@ -71,7 +72,7 @@ extern __thread struct heap_thread heap_thread
 enum { SITE_ALLOCS, SITE_FREES };
 
 struct heap {
-    _Atomic uint32_t unaligned; /* blocks that the filter counts */
+    _Atomic uint32_t unaligned; /* sampled blocks that are not aligned */
     _Atomic uint32_t rate;      /* the number of today's, 0: off */
     _Atomic uint64_t rates[HEAP_MAX_RATES];
     _Atomic bool has_hooks;
@@ -119,20 +120,23 @@ static inline bool heap_count(size_t size)
     return __builtin_expect(heap_thread.left <= 0, 0);
 }
 
-/* Could the block be a sampled one?  Also true for NULL. */
+static inline _Atomic uint16_t *heap_filter(uintptr_t address)
+{
+    return &heap.filter[address >> HEAP_FILTER_SHIFT & (HEAP_FILTER_SLOTS - 1)];
+}
+
+/* Could the block be a sampled one? */
 static inline bool heap_may_know(const void *p)
 {
     uintptr_t a = (uintptr_t)p;
 
-    if (__builtin_expect((a & (HEAP_ALIGN - 1)) == 0, 0))
-        return true;
-    if (__builtin_expect(
+    if (__builtin_expect((a & (HEAP_ALIGN - 1)) != 0, 1) &&
+        __builtin_expect(
             atomic_load_explicit(&heap.unaligned, memory_order_relaxed) == 0,
             1))
         return false;
-    return atomic_load_explicit(
-               &heap.filter[a >> HEAP_FILTER_SHIFT & (HEAP_FILTER_SLOTS - 1)],
-               memory_order_relaxed) != 0;
+    return __builtin_expect(
+        atomic_load_explicit(heap_filter(a), memory_order_relaxed) != 0, 0);
 }
 
 /* The bytes have run out: is the block that is being allocated a sample?

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""What a malloc/free pair costs with and without profilers, interleaved.
+
+usage: bench/heap.py [BUILD [ROUNDS [SECONDS]]]
+
+Each round runs every variant for SECONDS on every load (alloc_load.c); the
+best of all rounds counts, and its ratio to the same allocator unprofiled.
+"""
+import os
+import subprocess
+import sys
+
+BUILD = sys.argv[1] if len(sys.argv) > 1 else 'build'
+ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+SECONDS = sys.argv[3] if len(sys.argv) > 3 else '0.3'
+LOADS = ('pair', 'mix', 'deep', 'mt', 'big')
+
+PRELOAD = os.path.join(BUILD, 'libpprof-preload.so')
+OURS = {'LD_PRELOAD': PRELOAD, 'PPROF_MEM_RATE': '524288'}
+
+
+def library(name):
+    for place in ('/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu'):
+        if os.path.exists(os.path.join(place, name)):
+            return os.path.join(place, name)
+    return None
+
+
+def above(name):
+    return dict(OURS, LD_PRELOAD='%s %s' % (PRELOAD, library(name)))
+
+
+def variants():
+    """(name, base, environment); base is what it is compared with."""
+    yield 'glibc', 'glibc', {}
+    yield 'glibc + libpprof', 'glibc', OURS
+    yield ('glibc + libpprof, off', 'glibc',
+           dict(OURS, PPROF_MEM_RATE='0'))
+    je, tc = library('libjemalloc.so.2'), library('libtcmalloc.so.4')
+    if je:
+        yield 'jemalloc', 'jemalloc', {'LD_PRELOAD': je}
+        yield ('jemalloc prof', 'jemalloc',
+               {'LD_PRELOAD': je,
+                'MALLOC_CONF': 'prof:true,prof_active:true,'
+                               'lg_prof_sample:19'})
+        yield ('jemalloc + libpprof', 'jemalloc',
+               above('libjemalloc.so.2'))
+    if tc:
+        yield 'tcmalloc', 'tcmalloc', {'LD_PRELOAD': tc}
+        yield ('tcmalloc sampled', 'tcmalloc',
+               {'LD_PRELOAD': tc, 'TCMALLOC_SAMPLE_PARAMETER': '524288'})
+        yield ('tcmalloc HEAPPROFILE', 'tcmalloc',
+               {'LD_PRELOAD': tc, 'HEAPPROFILE': '/tmp/pprof-bench-heap'})
+        yield ('tcmalloc + libpprof', 'tcmalloc',
+               above('libtcmalloc.so.4'))
+
+
+def measure(load, environment):
+    done = subprocess.run([os.path.join(BUILD, 'bench', 'alloc_load'), load,
+                           SECONDS], env=dict(os.environ, **environment),
+                          capture_output=True, text=True)
+    if done.returncode:
+        return None
+    return float(done.stdout.split()[0])
+
+
+def main():
+    all_variants = list(variants())
+    best = {}
+    for _ in range(ROUNDS):
+        for load in LOADS:
+            for name, _, environment in all_variants:
+                ns = measure(load, environment)
+                key = (load, name)
+                if ns is not None:
+                    best[key] = min(ns, best.get(key, ns))
+    print('%-24s' % 'ns a pair (ratio)' +
+          ''.join('%16s' % load for load in LOADS))
+    for name, base, _ in all_variants:
+        cells = []
+        for load in LOADS:
+            ns, of = best.get((load, name)), best.get((load, base))
+            cells.append('%16s' % ('-' if ns is None else '%.1f (x%.2f)' %
+                                   (ns, ns / of)))
+        print('%-24s' % name + ''.join(cells))
+
+
+if __name__ == '__main__':
+    main()
