@@ -102,6 +102,28 @@ PPROF_API int pprof_set_mem_profile_rate(long long bytes);
 PPROF_API int pprof_set_block_profile_rate(long long ns);
 PPROF_API int pprof_set_mutex_profile_fraction(int n);
 
+/* ---- wall clock -------------------------------------------------------- */
+
+/*
+ * Where threads are, running or not, looked at `hz` times a second, with a
+ * label `state`: running, runnable (waiting for a CPU), sleeping, disk, lock
+ * (waiting for another thread).  A thread that moved since the last look gets
+ * a SIGURG, once; system calls that are not restarted by the kernel
+ * (epoll_wait, poll, nanosleep) then return EINTR.
+ *
+ * Written to fd, which must stay open, when it is stopped.  -EBUSY: one is
+ * running already.  -EINVAL: none was started here.
+ */
+struct pprof_wall_options {
+    size_t size;       /* sizeof(struct pprof_wall_options) */
+    int hz;            /* 0: 50; 1000 at most */
+    int thread_labels; /* not 0: every sample says in which thread */
+};
+
+PPROF_API int
+pprof_start_wall_profile(int fd, const struct pprof_wall_options *options);
+PPROF_API int pprof_stop_wall_profile(void);
+
 /* ---- labels ------------------------------------------------------------ */
 
 /*

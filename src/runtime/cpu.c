@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/pages.h"
 #include "runtime/builder.h"
+#include "runtime/labels.h"
 #include "runtime/rawcall.h"
 #include "runtime/sigprof.h"
 #include "runtime/source.h"
@@ -325,7 +326,7 @@ bool cpu_start(const struct cpu_options *options, struct error *err)
     cpu_read_environment();
     rate = options->rate_hz > 0 ? options->rate_hz : cpu.rate_hz;
     cpu.period_ns = 1000000000 / (rate > CPU_RATE_MAX ? CPU_RATE_MAX : rate);
-    cpu.tag_threads = options->tag_threads;
+    cpu.tag_threads = options->tag_threads && labels_prepare();
     cpu.handler_lost = false;
     if (!begin(options, err)) {
         end();
@@ -336,7 +337,7 @@ bool cpu_start(const struct cpu_options *options, struct error *err)
     sampler.source = CPU_SOURCE_NONE;
     sampler.table = &cpu.table;
     sampler.period_ns = cpu.period_ns;
-    sampler.tag_threads = options->tag_threads;
+    sampler.tag_threads = cpu.tag_threads;
     sampler.profile = ++cpu.profiles;
     cpu.start_time_ns = clock_realtime_ns();
     cpu.start_ns = clock_monotonic_ns();

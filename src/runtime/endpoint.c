@@ -9,6 +9,7 @@
 #include "runtime/endpoint_index.h"
 #include "runtime/profiles.h"
 #include "runtime/query.h"
+#include "runtime/wall.h"
 
 #define SECOND          ((int64_t)1000000000)
 #define DEFAULT_SECONDS 30
@@ -116,6 +117,29 @@ static void serve_profile(struct exchange *x)
         return;
     }
     attachment(x, "application/octet-stream", STR("profile"), "");
+}
+
+static void serve_wall(struct exchange *x)
+{
+    struct wall_options options = {
+        .hz = (int)query_number(x->request->query, STR("hz"), WALL_HZ_MAX),
+        .tag_threads = query_flag(x->request->query, thread_labels)};
+    int64_t seconds = cpu_seconds(x);
+    struct error err;
+
+    if (is_too_long(x, (double)seconds))
+        return;
+    if (!wall_start(&options, &err)) {
+        error_wrap(&err, "Could not enable wall profiling");
+        refuse(x, 500, err.text);
+        return;
+    }
+    wait_for(x, seconds * SECOND);
+    if (!wall_stop(&x->reply->body, &err)) {
+        refuse(x, 500, err.text);
+        return;
+    }
+    attachment(x, "application/octet-stream", STR("wall"), "");
 }
 
 static double trace_seconds(struct str query)
@@ -379,6 +403,8 @@ static void serve_name(struct exchange *x, struct str name)
         serve_profile(x);
     else if (str_eq(name, STR("trace")))
         serve_trace(x);
+    else if (str_eq(name, STR("wall")))
+        serve_wall(x);
     else if (str_eq(name, STR("cmdline")))
         serve_cmdline(x);
     else if (str_eq(name, STR("symbol")))

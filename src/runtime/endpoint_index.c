@@ -29,6 +29,11 @@ static const struct row others[] = {
      "by default), as JSON for Perfetto or Chrome. Not the format of Go's "
      "execution tracer.",
      0, NULL},
+    {"wall",
+     "Where threads are, running or not, over the seconds of the parameter "
+     "(30 by default), looked at hz times a second (50 by default), with a "
+     "label for the state.",
+     0, NULL},
 };
 
 #define MAX_ROWS 64

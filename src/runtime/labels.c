@@ -24,7 +24,7 @@ static _Atomic int is_made;
 static _Atomic uint64_t lost;
 
 /* Who comes while another thread makes it goes without. */
-static bool make_table(void)
+bool labels_prepare(void)
 {
     int was = NOT_MADE;
 
@@ -72,7 +72,7 @@ uint32_t labels_push(uint32_t set, struct str key, struct str value)
 {
     uint32_t pushed = 0;
 
-    if (make_table()) {
+    if (labels_prepare()) {
         key = cut(key, LABEL_KEY_MAX);
         value = cut(value, LABEL_VALUE_MAX);
         pushed = find(set, key, value, !is_nearly_full());
@@ -82,6 +82,15 @@ uint32_t labels_push(uint32_t set, struct str key, struct str value)
     if (!pushed)
         atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
     return pushed ? pushed : set;
+}
+
+uint32_t labels_push_thread(uint32_t set, const char name[16])
+{
+    size_t n = 0;
+
+    while (n < 15 && name[n])
+        n++;
+    return labels_push(set, STR("thread"), str_of(name, n));
 }
 
 /* Into its place by key, unless an inner one is there already. */

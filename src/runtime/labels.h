@@ -1,6 +1,7 @@
 #ifndef RUNTIME_LABELS_H
 #define RUNTIME_LABELS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,8 +27,15 @@ struct label {
     struct str key, value; /* live as long as the process */
 };
 
+/* Gets the memory, for who is going to push in a handler.  False: there is
+ * none (or somebody else is just getting it). */
+bool labels_prepare(void);
+
 /* The set with one label more. */
 uint32_t labels_push(uint32_t set, struct str key, struct str value);
+
+/* The same with the name of a thread, as "thread". */
+uint32_t labels_push_thread(uint32_t set, const char name[16]);
 
 /* The labels of a set, sorted by key, the innermost one of each key; their
  * number. */

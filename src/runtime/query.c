@@ -37,12 +37,19 @@ int64_t query_debug(struct str query)
     return debug;
 }
 
-bool query_flag(struct str query, struct str key)
+uint64_t query_number(struct str query, struct str key, uint64_t max)
 {
     char text[32];
     struct str value;
     uint64_t n;
 
-    return query_get(query, key, text, sizeof(text), &value) &&
-           str_to_u64(value, 10, &n) && n != 0;
+    if (!query_get(query, key, text, sizeof(text), &value) ||
+        !str_to_u64(value, 10, &n))
+        return 0;
+    return n < max ? n : max;
+}
+
+bool query_flag(struct str query, struct str key)
+{
+    return query_number(query, key, 1) != 0;
 }

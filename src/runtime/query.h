@@ -15,6 +15,9 @@
 bool query_get(struct str query, struct str key, char *out, size_t size,
                struct str *value);
 
+/* A number up to max; 0 if there is none. */
+uint64_t query_number(struct str query, struct str key, uint64_t max);
+
 /* Is it there as a number that is not 0? */
 bool query_flag(struct str query, struct str key);
 

@@ -37,8 +37,15 @@ static uint32_t thread_id(void)
 
 static uint64_t current_tag(void)
 {
-    return label_tag_pack((struct label_tag){
-        pprof_thread.labels, sampler.tag_threads ? thread_id() : 0, 0});
+    struct label_tag tag = {.set = pprof_thread.labels};
+    char name[16] = "";
+
+    if (sampler.tag_threads) {
+        raw_call4(SYS_prctl, PR_GET_NAME, (long)name, 0, 0);
+        tag.set = labels_push_thread(tag.set, name);
+        tag.tid = thread_id();
+    }
+    return label_tag_pack(tag);
 }
 
 /* The part of the stack above sp that needs no asking. */
@@ -297,22 +304,47 @@ static bool was_blocked(const ucontext_t *context)
 #endif
 }
 
-static void answer(struct ask *a, uint64_t sent, const ucontext_t *context)
+/* The number of the system call that a thread was blocked in: in its
+ * register when it is about to be repeated, else perhaps in the instruction
+ * before the one that entered it. */
+static int blocked_call(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+    const uint8_t *pc = (const uint8_t *)context->uc_mcontext.gregs[REG_RIP];
+    uint32_t nr;
+
+    if (context->uc_mcontext.gregs[REG_RAX] != -EINTR)
+        return (int)context->uc_mcontext.gregs[REG_RAX];
+    if (((uintptr_t)pc & 4095) < 8 || pc[-7] != 0xb8) /* mov $nr, %eax */
+        return -1;
+    __builtin_memcpy(&nr, pc - 6, sizeof(nr));
+    return (int)nr;
+#else
+    return (int)context->uc_mcontext.regs[8];
+#endif
+}
+
+static bool answer(struct ask *a, uint64_t sent, const ucontext_t *context)
 {
     struct unwind_regs regs = unwind_regs_from(context);
     uint64_t writing = sent - ASK_SENT + ASK_WRITING;
 
     /* Too late, or asked again since: the slot is not ours any more. */
     if (!atomic_compare_exchange_strong(&a->state, &sent, writing))
-        return;
+        return false;
     a->labels = pprof_thread.labels;
     a->n = (uint32_t)unwind_walk(atomic_load(sampler.map), &regs,
                                  known_stack(regs.sp), a->pcs,
                                  UNWIND_MAX_FRAMES, &a->end);
     a->was_blocked = was_blocked(context);
     raw_call4(SYS_prctl, PR_GET_NAME, (long)a->name, 0, 0);
+    if (a->wants_times) {
+        a->time_ns = raw_clock(CLOCK_MONOTONIC);
+        a->cpu_ns = raw_clock(CLOCK_THREAD_CPUTIME_ID);
+        a->call = a->was_blocked ? blocked_call(context) : -1;
+    }
     atomic_store(&a->state, writing - ASK_WRITING + ASK_DONE);
-    atomic_fetch_add(&sampler.asks_answered, 1);
+    return true;
 }
 
 void sigprof_on_ask(int sig, siginfo_t *info, void *context)
@@ -328,9 +360,16 @@ void sigprof_on_ask(int sig, siginfo_t *info, void *context)
         return;
     }
     e = grace_enter(sampler.grace);
-    asks = atomic_load(&sampler.asks);
-    if (asks && slot < sampler.n_asks)
-        answer(&asks[slot], ask_state(value, ASK_SENT), context);
+    if (slot & ASK_WALL) {
+        asks = atomic_load(&sampler.wall_asks);
+        if (asks && (slot ^ ASK_WALL) < sampler.n_wall_asks)
+            answer(&asks[slot ^ ASK_WALL], ask_state(value, ASK_SENT), context);
+    } else {
+        asks = atomic_load(&sampler.asks);
+        if (asks && slot < sampler.n_asks &&
+            answer(&asks[slot], ask_state(value, ASK_SENT), context))
+            atomic_fetch_add(&sampler.asks_answered, 1);
+    }
     grace_leave(sampler.grace, e);
 }
 

@@ -73,6 +73,11 @@ struct ask {
     enum unwind_end end;
     bool was_blocked; /* in a system call that waits */
     char name[16];
+    /* When it answered, the thread's CPU time then, and the system call that
+     * it was blocked in (-1: not known). */
+    bool wants_times; /* by who asks */
+    int64_t time_ns, cpu_ns;
+    int call;
     uint64_t pcs[UNWIND_MAX_FRAMES];
 };
 
@@ -102,6 +107,8 @@ struct sampler {
     _Atomic(struct ask *) asks; /* NULL: nobody is asking */
     uint32_t n_asks;
     _Atomic uint64_t asks_answered;
+    _Atomic(struct ask *) wall_asks; /* those of wall.c: slots from ASK_WALL */
+    uint32_t n_wall_asks;
     struct sigaction old_urg;
 
     /* libc's own: the preload library wraps the name. */
@@ -114,6 +121,8 @@ extern struct sampler sampler __attribute__((visibility("hidden")));
 
 /* Distinguishes our signals from the program's own. */
 #define SAMPLER_COOKIE 0x7070726f66000001u
+
+#define ASK_WALL 0x8000
 
 /* The value that travels with the signal: cookie, 24 bits of generation, 16
  * bits of slot.  A slot's state repeats the generation, so that a handler

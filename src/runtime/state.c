@@ -23,6 +23,7 @@
 #include "runtime/serve.h"
 #include "runtime/sigprof.h"
 #include "runtime/threads.h"
+#include "runtime/wall.h"
 
 struct runtime runtime = {.lock = PTHREAD_MUTEX_INITIALIZER,
                           .create = pthread_create};
@@ -96,6 +97,8 @@ static void after_fork_in_child(void)
     cpu_after_fork();
     threads_after_fork();
     locks_after_fork();
+    wall_after_fork();
+    wall_api_after_fork();
     api_after_fork();
     serve_after_fork();
     pprof_thread.tid = 0;

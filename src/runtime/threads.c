@@ -70,7 +70,7 @@ static size_t read_proc(int tid, const char *what, char *out, size_t size)
 }
 
 /* Name and state: "TID (name) S …", where the name may hold anything. */
-static void describe(struct thread_info *t)
+void threads_describe(struct thread_info *t)
 {
     char text[512], *open_paren, *close_paren;
 
@@ -89,7 +89,7 @@ static void describe(struct thread_info *t)
         snprintf(t->wchan, sizeof(t->wchan), "%.47s", text);
 }
 
-static bool send_ask(int tid, uint64_t value)
+bool threads_ask(int tid, uint64_t value)
 {
     siginfo_t info = {0};
 
@@ -102,7 +102,7 @@ static bool send_ask(int tid, uint64_t value)
 }
 
 /* Will it not answer, however long we wait: SIGURG blocked, or dead? */
-static bool is_deaf(int tid)
+bool threads_is_deaf(int tid)
 {
     char text[4096], *blocked;
 
@@ -121,7 +121,7 @@ static uint64_t count_deaf(const struct threads *t, struct ask *asks)
         if (v[i].tid != raw_gettid() &&
             atomic_load(&asks[i].state) ==
                 ask_state(ask_value(generation, (uint32_t)i), ASK_SENT))
-            n += is_deaf(v[i].tid);
+            n += threads_is_deaf(v[i].tid);
     return n;
 }
 
@@ -197,7 +197,7 @@ static bool ask_all(struct threads *t, struct ask *asks)
         uint64_t value = ask_value(generation, (uint32_t)i);
 
         atomic_store(&asks[i].state, ask_state(value, ASK_SENT));
-        if (v[i].tid != self && send_ask(v[i].tid, value))
+        if (v[i].tid != self && threads_ask(v[i].tid, value))
             sent++;
     }
     wait_for(t, asks, sent);
@@ -207,17 +207,27 @@ static bool ask_all(struct threads *t, struct ask *asks)
                                         ask_value(generation, (uint32_t)i));
     for (size_t i = 0; i < t->v.n; i++)
         if (!v[i].has_stack)
-            describe(&v[i]);
+            threads_describe(&v[i]);
     return ok;
 }
 
-static void install(void)
+/* Who asks listens; the program's handler is back when nobody does. */
+static pthread_mutex_t listener_lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned n_listeners;
+
+void threads_listen(bool on)
 {
     struct sigaction ours = {.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
 
-    ours.sa_sigaction = sigprof_on_ask;
-    sigfillset(&ours.sa_mask);
-    sampler.sigaction(SIGURG, &ours, &sampler.old_urg);
+    pthread_mutex_lock(&listener_lock);
+    if (on && n_listeners++ == 0) {
+        ours.sa_sigaction = sigprof_on_ask;
+        sigfillset(&ours.sa_mask);
+        sampler.sigaction(SIGURG, &ours, &sampler.old_urg);
+    } else if (!on && --n_listeners == 0) {
+        sampler.sigaction(SIGURG, &sampler.old_urg, NULL);
+    }
+    pthread_mutex_unlock(&listener_lock);
 }
 
 static bool dump_locked(struct threads *out, struct error *err)
@@ -236,9 +246,9 @@ static bool dump_locked(struct threads *out, struct error *err)
     sampler.n_asks = (uint32_t)out->v.n;
     atomic_store(&sampler.asks_answered, 0);
     atomic_store(&sampler.asks, asks);
-    install();
+    threads_listen(true);
     ok = ask_all(out, asks);
-    sampler.sigaction(SIGURG, &sampler.old_urg, NULL);
+    threads_listen(false);
     atomic_store(&sampler.asks, NULL);
     if (grace_wait(&runtime.modules.grace, GRACE_NS))
         pages_free(asks, bytes);
@@ -271,6 +281,17 @@ void threads_release(struct threads *t)
     pages_vec_release(&t->frames);
 }
 
+static uint64_t tag_of(const struct thread_info *t, bool tag_thread)
+{
+    struct label_tag tag = {.set = t->labels};
+
+    if (tag_thread) {
+        tag.set = labels_push_thread(tag.set, t->name);
+        tag.tid = (uint32_t)t->tid;
+    }
+    return label_tag_pack(tag);
+}
+
 bool threads_aggregate(const struct threads *t, bool tag_threads,
                        struct stack_table *out)
 {
@@ -279,10 +300,9 @@ bool threads_aggregate(const struct threads *t, bool tag_threads,
 
     for (size_t i = 0; i < t->v.n; i++) {
         bool has = v[i].has_stack && v[i].n > 0;
-        struct stack_record *r = stack_table_add(
-            out, has ? frames + v[i].first : &none, has ? v[i].n : 1,
-            label_tag_pack((struct label_tag){
-                v[i].labels, tag_threads ? (uint32_t)v[i].tid : 0, 0}));
+        struct stack_record *r =
+            stack_table_add(out, has ? frames + v[i].first : &none,
+                            has ? v[i].n : 1, tag_of(&v[i], tag_threads));
 
         if (!r)
             return false;
@@ -296,6 +316,11 @@ void threads_after_fork(void)
     static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
 
     one_dump = fresh;
+    listener_lock = fresh;
+    if (n_listeners) {
+        n_listeners = 0;
+        sampler.sigaction(SIGURG, &sampler.old_urg, NULL);
+    }
     atomic_store(&sampler.asks, NULL);
 }
 

@@ -61,6 +61,15 @@ bool threads_write_text(const struct threads *t, struct buf *out,
 void threads_after_fork(void);
 
 /*
+ * The pieces, for who looks at threads again and again (wall.c).  Between
+ * listen(true) and listen(false) SIGURG is answered by sigprof_on_ask().
+ */
+void threads_listen(bool on);
+bool threads_ask(int tid, uint64_t value); /* false: it is gone */
+bool threads_is_deaf(int tid); /* SIGURG blocked, or gone: it won't answer */
+void threads_describe(struct thread_info *t); /* name, state, wchan of tid */
+
+/*
  * The stacks that called pthread_create, for the `threadcreate` profile;
  * empty unless the library was preloaded or linked with its hooks.
  */

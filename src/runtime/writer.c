@@ -1,6 +1,5 @@
 #include "runtime/writer.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -279,32 +278,6 @@ static void add_text_label(struct writer *w, struct str key, struct str text)
     wire_close(&w->out, mark);
 }
 
-/* A thread's label, with its name if it still lives. */
-static void add_thread_labels(struct writer *w, uint32_t tid)
-{
-    uint64_t key = add_shared(w, STR("thread_id")), name_key, name_id;
-    char path[64], name[32] = "";
-    size_t mark;
-    FILE *f;
-
-    snprintf(path, sizeof(path), "/proc/self/task/%u/comm", tid);
-    f = fopen(path, "re");
-    if (f) {
-        if (fgets(name, sizeof(name), f))
-            name[strcspn(name, "\n")] = '\0';
-        fclose(f);
-    }
-    if (name[0]) {
-        name_key = add_shared(w, STR("thread"));
-        name_id = add_string(w, str_from(name));
-        mark = wire_open(&w->out, PROTO_SAMPLE_LABEL);
-        wire_add_u64(&w->out, PROTO_LABEL_KEY, name_key);
-        wire_add_u64(&w->out, PROTO_LABEL_STR, name_id);
-        wire_close(&w->out, mark);
-    }
-    add_number_label(w, key, tid);
-}
-
 static void add_labels(struct writer *w, struct label_tag tag)
 {
     struct label labels[LABELS_MAX];
@@ -315,7 +288,7 @@ static void add_labels(struct writer *w, struct label_tag tag)
     if (tag.state)
         add_text_label(w, STR("state"), str_from(label_state_name(tag.state)));
     if (tag.tid)
-        add_thread_labels(w, tag.tid);
+        add_number_label(w, add_shared(w, STR("thread_id")), tag.tid);
 }
 
 /* False: nothing to say of it. */

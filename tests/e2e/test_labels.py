@@ -10,10 +10,10 @@ import runtime
 LABELLED = os.path.join(runtime.PROGRAMS, 'labelled')
 
 
-def tags(path):
+def tags(path, *options):
     """{key: {value: number}} of the profile's last sample type."""
     found, key = {}, None
-    for line in runtime.pprof('-tags', '-unit=ns', path).splitlines():
+    for line in runtime.pprof('-tags', '-unit=ns', *options, path).splitlines():
         head = re.match(r' *(\S+): Total ', line)
         row = re.match(r' *([\d.]+)(?:ns)? \( *[\d.]+%\): (.*)', line)
         if head:

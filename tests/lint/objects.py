@@ -24,8 +24,8 @@ SIGNAL_CONTEXT = {
     'cfi': ['cfi_cie_init', 'cfi_run', 'elf_view_rest', 'memcpy', 'memset'],
     'cfi_program': ['memcpy', 'memset'],
     # sigaction: its address is taken, for the preload library to replace.
-    'sigprof': ['stack_table_add', 'unwind_regs_from', 'unwind_walk',
-                'sigaction'],
+    'sigprof': ['labels_push_thread', 'stack_table_add', 'unwind_regs_from',
+                'unwind_walk', 'sigaction'],
     # The rest is of init and release, which no handler calls.
     'stacktable': ['pages_alloc', 'pages_free', 'madvise'],
 }
