@@ -1,40 +1,51 @@
 /*
- * A trie of sources.  A node's children are found through one hash index
- * over (parent, source); a sample that begins as the one before it did
- * continues from where they part, without a look at the index.  Then the
- * trie, which is in order of discovery, is put in the order of levels.
+ * Level by level.  The samples of a node stand side by side; a pass over them
+ * finds the children by the source at the next level, and a second one puts
+ * the samples of each child side by side.  Which child a source is, is kept
+ * in a table by source, stamped with the node it is valid for, so that
+ * nothing is hashed or searched: the work is one step a frame.
  */
 #include "page/flame_tree.h"
 
 #include <stdlib.h>
 
 #include "base/i64.h"
-#include "report/stacks.h"
 #include "report/total.h"
 
-struct trie_node {
-    uint32_t source, parent;
-    uint32_t first_child, next_sibling;
-    uint32_t n_children;
-    int64_t self, base;
-    int64_t divisor, base_divisor; /* with -mean */
-    uint64_t weight;               /* sum of sizes, with all below */
-};
-
-/* A frame of the last sample and the node that it led to. */
-struct step {
-    uint32_t location, node;
+/* A child of the node at hand. */
+struct child {
+    uint32_t source;
+    uint32_t n_samples;
+    uint32_t number; /* in the order of discovery */
+    uint32_t next;   /* where its next sample goes */
+    uint64_t weight;
 };
 
 struct maker {
     struct flame_tree *tree;
     struct report *report;
-    struct arena *arena;    /* for the making alone */
-    uint32_t *source_of[2]; /* by node of the table: called, inlined */
-    VEC(struct trie_node) trie;
-    struct map index;
-    VEC(struct step) path;
+    struct arena *arena; /* for the making alone */
+    struct base_mark mark;
+
+    uint32_t *source_of[2]; /* by node of the table: called, inlined; 0: none */
+
+    /* The samples as sources, root first: those of sample i are
+     * frames[start[i] .. start[i + 1]). */
+    uint32_t *frames;
+    size_t *start;
+
+    uint32_t *samples, *next_samples; /* of a level, node by node */
+    uint32_t *child_of;               /* for the samples of a node */
+    VEC(uint32_t) counts;             /* samples of each node of a level */
+    VEC(uint32_t) next_counts;
+
+    VEC(struct child) children;
+    uint32_t *rank;   /* of each child, by its number */
+    uint32_t *stamp;  /* by source: the node for which `number` holds, + 1 */
+    uint32_t *number; /* by source: of the child */
 };
+
+/* ---- sources ---- */
 
 static uint32_t source_of(struct maker *m, uint32_t node, bool inlined,
                           uint32_t location)
@@ -49,167 +60,242 @@ static uint32_t source_of(struct maker *m, uint32_t node, bool inlined,
     return *known;
 }
 
-static uint32_t add_child(struct maker *m, uint32_t parent, uint32_t source)
+/* With -mean what is worth nothing still divides. */
+static bool is_shown(const struct maker *m, size_t sample)
 {
-    uint32_t child = (uint32_t)m->trie.n;
-
-    *vec_push(m->arena, &m->trie) =
-        (struct trie_node){.source = source,
-                           .parent = parent,
-                           .first_child = NO_INDEX,
-                           .next_sibling = NO_INDEX};
-    if (child == 0)
-        return child;
-    m->trie.v[child].next_sibling = m->trie.v[parent].first_child;
-    m->trie.v[parent].first_child = child;
-    m->trie.v[parent].n_children++;
-    return child;
+    return report_value(m->report, sample) != 0 ||
+           report_divisor(m->report, sample) != 0;
 }
 
-static uint32_t child_of(struct maker *m, uint32_t parent, uint32_t source)
-{
-    struct map_cursor c = map_find(&m->index, (uint64_t)parent << 32 | source);
-
-    while (map_next(&m->index, &c)) {
-        const struct trie_node *n = &m->trie.v[c.record];
-
-        if (n->parent == parent && n->source == source)
-            return c.record;
-    }
-    map_add(&m->index, &c, (uint32_t)m->trie.n);
-    return add_child(m, parent, source);
-}
-
-/* The node below `node` for a location: its lines, outermost first. */
-static uint32_t descend(struct maker *m, uint32_t node, uint32_t location)
-{
-    struct node_span span = node_table_at(&m->tree->table, location);
-
-    for (size_t i = 0; i < span.n; i++)
-        node = child_of(m, node, source_of(m, span.ids[i], i > 0, location));
-    return node;
-}
-
-/* The node of a sample's leaf. */
-static uint32_t climb(struct maker *m, size_t sample)
+static size_t count_frames(const struct maker *m)
 {
     const struct profile *p = m->report->profile;
-    size_t depth = profile_depth(p, sample), same = 0;
-    const uint32_t *root = p->stack + p->loc_start[sample + 1];
-    uint32_t node;
+    size_t n = 0;
 
-    while (same < depth && same < m->path.n &&
-           m->path.v[same].location == root[-1 - (ptrdiff_t)same])
-        same++;
-    m->path.n = same;
-    node = same > 0 ? m->path.v[same - 1].node : 0;
-    for (size_t i = same; i < depth; i++) {
-        uint32_t location = root[-1 - (ptrdiff_t)i];
-
-        node = descend(m, node, location);
-        *vec_push(m->arena, &m->path) = (struct step){location, node};
-    }
-    return node;
+    for (size_t i = 0; i < p->n_samples; i++)
+        for (size_t k = p->loc_start[i];
+             is_shown(m, i) && k < p->loc_start[i + 1]; k++)
+            n += node_table_at(&m->tree->table, p->stack[k]).n;
+    return n;
 }
 
-static void add_sample(struct maker *m, size_t sample, bool is_base)
+static void expand_samples(struct maker *m)
+{
+    const struct profile *p = m->report->profile;
+    size_t n = 0;
+
+    m->frames = arena_new_array(m->arena, uint32_t, count_frames(m));
+    m->start = arena_new_array(m->arena, size_t, p->n_samples + 1);
+    for (size_t i = 0; i < p->n_samples; i++) {
+        m->start[i] = n;
+        for (size_t k = p->loc_start[i + 1];
+             is_shown(m, i) && k-- > p->loc_start[i];) {
+            struct node_span span = node_table_at(&m->tree->table, p->stack[k]);
+
+            for (size_t l = 0; l < span.n; l++)
+                m->frames[n++] = source_of(m, span.ids[l], l > 0, p->stack[k]);
+        }
+    }
+    m->start[p->n_samples] = n;
+}
+
+/* ---- one node ---- */
+
+/* What ends at a node, while its samples are looked at. */
+struct own {
+    int64_t value, divisor;
+    int64_t base, base_divisor;
+};
+
+static void add_own(const struct maker *m, struct own *own, size_t sample)
 {
     const struct report *r = m->report;
-    uint32_t leaf = climb(m, sample);
-    struct trie_node *n = &m->trie.v[leaf];
     int64_t value = report_value(r, sample);
     int64_t divisor = report_divisor(r, sample);
 
-    if (is_base) { /* negative in the profile */
-        n->base = i64_sub(n->base, value);
-        n->base_divisor = i64_sub(n->base_divisor, divisor);
+    if (m->tree->has_base && base_mark_on(&m->mark, r->profile, sample)) {
+        own->base = i64_sub(own->base, value); /* negative in the profile */
+        own->base_divisor = i64_sub(own->base_divisor, divisor);
     } else {
-        n->self = i64_add(n->self, value);
-        n->divisor = i64_add(n->divisor, divisor);
-    }
-    if (profile_depth(r->profile, sample) == 0) {
-        m->tree->frameless++;
-        m->tree->frameless_value = i64_add(m->tree->frameless_value, value);
+        own->value = i64_add(own->value, value);
+        own->divisor = i64_add(own->divisor, divisor);
     }
 }
 
-static void divide(int64_t *value, int64_t divisor)
+static void set_own(struct flame_node *n, const struct own *own)
 {
-    if (divisor != 0)
-        *value = i64_div(*value, divisor);
+    n->self = own->divisor ? i64_div(own->value, own->divisor) : own->value;
+    n->base =
+        own->base_divisor ? i64_div(own->base, own->base_divisor) : own->base;
 }
 
-/* Children come after their parents, so that one pass backwards adds up. */
-static void weigh(struct maker *m)
+static uint32_t find_child(struct maker *m, uint32_t source, uint32_t node)
 {
-    for (size_t i = m->trie.n; i-- > 0;) {
-        struct trie_node *n = &m->trie.v[i];
-
-        divide(&n->self, n->divisor);
-        divide(&n->base, n->base_divisor);
-        n->weight += (uint64_t)i64_abs(n->self) + (uint64_t)i64_abs(n->base);
-        if (i > 0)
-            m->trie.v[n->parent].weight += n->weight;
+    if (m->stamp[source] != node + 1) {
+        m->stamp[source] = node + 1;
+        m->number[source] = (uint32_t)m->children.n;
+        *vec_push(m->arena, &m->children) = (struct child){
+            .source = source, .number = (uint32_t)m->children.n - 1};
     }
+    return m->number[source];
 }
 
-static int heavier(const void *x, const void *y, void *arg)
+static int heavier(const void *x, const void *y)
 {
-    const struct trie_node *trie = arg;
-    const struct trie_node *a = &trie[*(const uint32_t *)x];
-    const struct trie_node *b = &trie[*(const uint32_t *)y];
+    const struct child *a = x, *b = y;
 
     if (a->weight != b->weight)
         return a->weight > b->weight ? -1 : 1;
     return (a->source > b->source) - (a->source < b->source);
 }
 
-/* Appends the children of a node to the order. */
-static size_t queue_children(struct maker *m, uint32_t *order, size_t n,
-                             uint32_t parent)
+static void add_node(struct maker *m, uint32_t source, uint32_t n_samples)
 {
-    size_t start = n;
-
-    for (uint32_t c = m->trie.v[parent].first_child; c != NO_INDEX;
-         c = m->trie.v[c].next_sibling)
-        order[n++] = c;
-    if (n - start > 1)
-        qsort_r(order + start, n - start, sizeof(*order), heavier, m->trie.v);
-    return n;
+    *vec_push(m->report->arena, &m->tree->nodes) =
+        (struct flame_node){.source = source};
+    *vec_push(m->arena, &m->next_counts) = n_samples;
 }
 
-static void put_in_levels(struct maker *m)
+/* Gives the children their order, and each a place for its samples. */
+static void place_children(struct maker *m, size_t at)
+{
+    struct child *c = m->children.v;
+
+    if (m->children.n > 1)
+        qsort(c, m->children.n, sizeof(*c), heavier);
+    for (size_t i = 0; i < m->children.n; i++) {
+        m->rank[c[i].number] = (uint32_t)i;
+        c[i].next = (uint32_t)at;
+        at += c[i].n_samples;
+        add_node(m, c[i].source, c[i].n_samples);
+    }
+}
+
+/* The samples of a node are m->samples[from .. to), those of its children
+ * come to m->next_samples from `at` on; gives where they end. */
+static size_t split(struct maker *m, uint32_t node, size_t level, size_t from,
+                    size_t to, size_t at)
+{
+    struct own own = {0};
+
+    m->children.n = 0;
+    for (size_t i = from; i < to; i++) {
+        uint32_t sample = m->samples[i];
+        size_t frame = m->start[sample] + level;
+        struct child *c;
+
+        m->child_of[i] = NO_INDEX;
+        if (frame == m->start[sample + 1]) {
+            add_own(m, &own, sample);
+            continue;
+        }
+        m->child_of[i] = find_child(m, m->frames[frame], node);
+        c = &m->children.v[m->child_of[i]];
+        c->n_samples++;
+        c->weight += (uint64_t)i64_abs(report_value(m->report, sample));
+    }
+    set_own(&m->tree->nodes.v[node], &own);
+    m->tree->nodes.v[node].n_children = (uint32_t)m->children.n;
+    place_children(m, at);
+    for (size_t i = from; i < to; i++) {
+        if (m->child_of[i] == NO_INDEX)
+            continue;
+        m->next_samples[m->children.v[m->rank[m->child_of[i]]].next++] =
+            m->samples[i];
+        at++;
+    }
+    return at;
+}
+
+/* The same for a node with one sample, which most are. */
+static size_t follow(struct maker *m, uint32_t node, size_t level, size_t from,
+                     size_t at)
+{
+    uint32_t sample = m->samples[from];
+    size_t frame = m->start[sample] + level;
+    struct own own = {0};
+
+    if (frame == m->start[sample + 1]) {
+        add_own(m, &own, sample);
+        set_own(&m->tree->nodes.v[node], &own);
+        return at;
+    }
+    m->tree->nodes.v[node].n_children = 1;
+    add_node(m, m->frames[frame], 1);
+    m->next_samples[at] = sample;
+    return at + 1;
+}
+
+/* ---- all of them ---- */
+
+static void swap_levels(struct maker *m)
+{
+    uint32_t *samples = m->samples;
+
+    m->samples = m->next_samples;
+    m->next_samples = samples;
+    m->counts.n = 0;
+    vec_reserve(m->arena, &m->counts, m->next_counts.n);
+    if (m->next_counts.n > 0)
+        memcpy(m->counts.v, m->next_counts.v,
+               m->next_counts.n * sizeof(*m->counts.v));
+    m->counts.n = m->next_counts.n;
+    m->next_counts.n = 0;
+}
+
+static void grow(struct maker *m)
+{
+    uint32_t node = 0;
+
+    for (size_t level = 0; m->next_counts.n > 0; level++) {
+        size_t from = 0, at = 0;
+
+        swap_levels(m);
+        *vec_push(m->report->arena, &m->tree->levels) = m->counts.n;
+        for (size_t i = 0; i < m->counts.n; i++, node++) {
+            size_t n = m->counts.v[i];
+
+            at = n == 1 ? follow(m, node, level, from, at)
+                        : split(m, node, level, from, from + n, at);
+            from += n;
+        }
+    }
+}
+
+static void plant(struct maker *m)
 {
     struct flame_tree *t = m->tree;
-    struct arena *a = m->report->arena;
-    uint32_t *order = arena_new_array(m->arena, uint32_t, m->trie.n);
-    size_t start = 0, end = 1, n = 1; /* of the level at hand, and of all */
+    const struct report *r = m->report;
+    size_t n = r->profile->n_samples, shown = 0;
 
-    vec_reserve(a, &t->nodes, m->trie.n);
+    m->samples = arena_new_array(m->arena, uint32_t, n);
+    m->next_samples = arena_new_array(m->arena, uint32_t, n);
+    m->child_of = arena_new_array(m->arena, uint32_t, n);
+    m->rank = arena_new_array(m->arena, uint32_t, t->sources.n);
+    m->stamp = arena_new_array(m->arena, uint32_t, t->sources.n);
+    m->number = arena_new_array(m->arena, uint32_t, t->sources.n);
     for (size_t i = 0; i < n; i++) {
-        const struct trie_node *from = &m->trie.v[order[i]];
-
-        *vec_push(a, &t->nodes) =
-            (struct flame_node){.source = from->source,
-                                .n_children = from->n_children,
-                                .self = from->self,
-                                .base = from->base};
-        n = queue_children(m, order, n, order[i]);
-        if (i + 1 < end)
+        if (!is_shown(m, i))
             continue;
-        *vec_push(a, &t->levels) = end - start;
-        start = end;
-        end = n;
+        m->next_samples[shown++] = (uint32_t)i;
+        if (m->start[i] == m->start[i + 1]) {
+            t->frameless++;
+            t->frameless_value =
+                i64_add(t->frameless_value, report_value(r, i));
+        }
     }
+    add_node(m, 0, (uint32_t)shown);
 }
 
 void flame_tree_make(struct flame_tree *t, struct report *r)
 {
     struct profile *p = r->profile;
-    struct base_mark mark = base_mark_find(p);
-    struct maker m = {.tree = t, .report = r, .arena = arena_new()};
+    struct maker m = {.tree = t,
+                      .report = r,
+                      .arena = arena_new(),
+                      .mark = base_mark_find(p)};
 
-    *t = (struct flame_tree){.has_base = mark.key != NO_INDEX};
+    *t = (struct flame_tree){.has_base = m.mark.key != NO_INDEX};
     node_table_init(
         &t->table, r->arena, p,
         &(struct node_options){.trim_path = r->config.trim_path,
@@ -218,11 +304,8 @@ void flame_tree_make(struct flame_tree *t, struct report *r)
         m.source_of[i] = arena_new_array(m.arena, uint32_t, t->table.infos.n);
     *vec_push(r->arena, &t->sources) =
         (struct flame_source){.node = NO_NODE, .location = NO_INDEX};
-    map_init(&m.index, m.arena, p->n_samples);
-    add_child(&m, 0, 0);
-    for (size_t i = 0; i < p->n_samples; i++)
-        add_sample(&m, i, t->has_base && base_mark_on(&mark, p, i));
-    weigh(&m);
-    put_in_levels(&m);
+    expand_samples(&m);
+    plant(&m);
+    grow(&m);
     arena_free(m.arena);
 }

@@ -7,7 +7,8 @@
 /*
  * The samples of a report as one tree of calls, in the order in which it is
  * drawn: level by level from the root, the children of a node side by side,
- * the heaviest first.  Made in one pass over the frames.
+ * the heaviest first (by the sum of the sizes of their samples' values).
+ * Samples that are worth nothing are left out.
  *
  * A source is what a frame shows: a node of the report's node table, and
  * whether it was inlined there.  Source 0 and node 0 are the root.
