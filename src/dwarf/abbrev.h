@@ -95,7 +95,8 @@ uint32_t dwarf_form_size(unsigned form, struct dwarf_format format);
 static inline const struct dwarf_attribute *
 dwarf_attributes(const struct dwarf_abbrevs *t, const struct dwarf_abbrev *a)
 {
-    return (const struct dwarf_attribute *)t->attributes.p + a->first;
+    return a->n ? (const struct dwarf_attribute *)t->attributes.p + a->first
+                : NULL;
 }
 
 #endif
