@@ -150,6 +150,38 @@ PPROF_API pprof_label_mark pprof_label_push(const char *key, const char *value);
 PPROF_API void pprof_label_pop(pprof_label_mark mark);
 PPROF_API void pprof_label_leave(const pprof_label_mark *mark);
 
+/* ---- the program's own profiles ---------------------------------------- */
+
+/*
+ * What is there now, with the stacks that brought it: open connections,
+ * handles, buffers.
+ *
+ *     static struct pprof_profile *connections;
+ *     connections = pprof_profile_new("connections");
+ *     …
+ *     pprof_profile_add(connections, conn, 1);
+ *     …
+ *     pprof_profile_remove(connections, conn);
+ *
+ * The endpoint lists it with the number of entries.  An entry is known by its
+ * key, a pointer or a number, and counts for `value` in the profile: 1, or
+ * the bytes of a buffer.
+ *
+ * new: NULL and errno on failure: EINVAL for an empty or unfit name (1 to 64
+ * visible ASCII characters), EEXIST for one that is in use, ENOSPC after 32
+ * profiles, ENOMEM.  A profile lives as long as the process.
+ * add: -EEXIST: the key is there; -ENOSPC: a million are, or too many
+ * different stacks.  remove: -ENOENT: it was not there.
+ */
+struct pprof_profile;
+
+PPROF_API struct pprof_profile *pprof_profile_new(const char *name);
+PPROF_API int pprof_profile_add(struct pprof_profile *profile, const void *key,
+                                long long value);
+PPROF_API int pprof_profile_remove(struct pprof_profile *profile,
+                                   const void *key);
+PPROF_API long long pprof_profile_count(const struct pprof_profile *profile);
+
 /* ---- other profiles ---------------------------------------------------- */
 
 /*

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/html.h"
+#include "runtime/custom.h"
 #include "runtime/profiles.h"
 
 struct row {
@@ -38,25 +39,40 @@ static const struct row others[] = {
 
 #define MAX_ROWS 64
 
+/* Into its place by name. */
+static size_t insert(struct row *rows, size_t n, struct row row)
+{
+    size_t at = n;
+
+    if (n == MAX_ROWS)
+        return n;
+    for (; at > 0 && strcmp(rows[at - 1].name, row.name) > 0; at--)
+        rows[at] = rows[at - 1];
+    rows[at] = row;
+    return n + 1;
+}
+
+static struct row row_of(const struct profile_kind *k)
+{
+    return (struct row){k->name, k->description, profiles_count(k),
+                        k->switched_off ? k->switched_off() : NULL};
+}
+
 static size_t collect(struct row *rows)
 {
+    const struct profile_kind *k;
     size_t n = 0;
 
-    for (const struct profile_kind *k = profiles_all();
-         k->name && n < MAX_ROWS - 8; k++)
-        rows[n++] = (struct row){k->name, k->description, k->count(),
-                                 k->switched_off ? k->switched_off() : NULL};
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-        size_t at = n++;
-
-        for (; at > 0 && strcmp(rows[at - 1].name, others[i].name) > 0; at--)
-            rows[at] = rows[at - 1];
-        rows[at] = others[i];
-    }
+    for (k = profiles_all(); k->name; k++)
+        n = insert(rows, n, row_of(k));
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        n = insert(rows, n, others[i]);
+    for (size_t i = 0; (k = custom_at(i)) != NULL; i++)
+        n = insert(rows, n, row_of(k));
     return n;
 }
 
-/* Names and descriptions may be the program's own one day. */
+/* Names may be the program's own. */
 static void add_text(struct buf *out, const char *text)
 {
     buf_add_html(out, str_from(text));

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/pages.h"
+#include "runtime/custom.h"
 #include "runtime/heap.h"
 #include "runtime/heap_profile.h"
 #include "runtime/lock_profile.h"
@@ -141,7 +142,12 @@ const struct profile_kind *profiles_find(struct str name)
     for (const struct profile_kind *k = kinds; k->name; k++)
         if (str_eq(str_from(k->name), name))
             return k;
-    return NULL;
+    return custom_find(name);
+}
+
+uint64_t profiles_count(const struct profile_kind *kind)
+{
+    return kind->custom ? custom_count(kind->custom) : kind->count();
 }
 
 void snapshot_release(struct snapshot *s)
@@ -154,7 +160,8 @@ void snapshot_release(struct snapshot *s)
 static bool take(const struct profile_kind *kind, struct snapshot *out,
                  bool details, struct error *err)
 {
-    if (kind->take(out, details, err))
+    if (kind->custom ? custom_take(kind->custom, out, err)
+                     : kind->take(out, details, err))
         return true;
     snapshot_release(out);
     return false;

@@ -41,14 +41,18 @@ struct profile_kind {
     /* What would switch it on, in words; returns NULL, or is NULL: it is on.
      */
     const char *(*switched_off)(void);
+    /* The program's own, see custom.h: then take and count are NULL. */
+    const struct pprof_profile *custom;
 };
+
+uint64_t profiles_count(const struct profile_kind *kind);
 
 /* A snapshot of counts with an empty table of so many slots (a power of two)
  * and bytes; _take functions start with it.  False: out of memory. */
 bool snapshot_begin(struct snapshot *s, const char *name, uint32_t slots,
                     size_t bytes, struct error *err);
 
-/* All of them, sorted by name; ends with a NULL name. */
+/* All but the program's own, sorted by name; ends with a NULL name. */
 const struct profile_kind *profiles_all(void);
 const struct profile_kind *profiles_find(struct str name); /* NULL: none */
 

@@ -16,6 +16,7 @@
 #include "runtime/api.h"
 #include "runtime/builder.h"
 #include "runtime/cpu.h"
+#include "runtime/custom.h"
 #include "runtime/heap.h"
 #include "runtime/heap_keeper.h"
 #include "runtime/locks.h"
@@ -97,6 +98,7 @@ static void after_fork_in_child(void)
     cpu_after_fork();
     threads_after_fork();
     locks_after_fork();
+    custom_after_fork();
     wall_after_fork();
     wall_api_after_fork();
     api_after_fork();
