@@ -257,6 +257,16 @@ bool json_view_member(struct json_view object, struct str name,
     return found == 1;
 }
 
+bool json_view_next(struct json_view array, struct str *rest,
+                    struct json_view *out)
+{
+    bool first = rest->s == NULL;
+
+    if (first)
+        *rest = array.text;
+    return take(rest, first ? '[' : ',') && take_value(rest, out);
+}
+
 bool json_view_bool(struct json_view v, bool *out)
 {
     *out = str_eq(v.text, STR("true"));

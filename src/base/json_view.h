@@ -31,6 +31,13 @@ bool json_view(struct str text, struct json_view *out);
 bool json_view_member(struct json_view object, struct str name,
                       struct json_view *out);
 
+/*
+ * The elements of an array, one after another; *rest is zeroed at first.
+ * False at the end, or when it is no array.
+ */
+bool json_view_next(struct json_view array, struct str *rest,
+                    struct json_view *out);
+
 /* False: it is something else. */
 bool json_view_bool(struct json_view v, bool *out);
 bool json_view_string(struct json_view v, struct buf *out); /* appends */

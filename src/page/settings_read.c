@@ -1,90 +1,101 @@
-/* Apart from settings.c, because Jansson's names are those of base/json.h. */
 #include "page/settings_file.h"
 
 #include <errno.h>
-#include <jansson.h>
+#include <limits.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/goparse.h"
+#include "base/json_view.h"
+
+static bool read_text(struct str *to, struct arena *a, struct json_view value)
+{
+    struct buf text = BUF_INIT(SETTINGS_MAX_BYTES);
+    bool ok = json_view_string(value, &text);
+
+    if (ok)
+        *to = arena_str(a, buf_str(&text));
+    buf_release(&text);
+    return ok;
+}
+
+static bool read_int(int *to, struct json_view value)
+{
+    int64_t number = 0;
+
+    if (goparse_int(value.text, 10, 32, &number) != GOPARSE_OK)
+        return false;
+    *to = (int)number;
+    return true;
+}
 
 static bool read_field(struct report_config *c, struct arena *a,
-                       const struct config_field *f, const json_t *value)
+                       const struct config_field *f, struct json_view value)
 {
     void *to = config_at(c, f);
 
     switch (f->kind) {
     case CONFIG_BOOL:
-        *(bool *)to = json_is_true(value);
-        return json_is_boolean(value);
+        return json_view_bool(value, to);
     case CONFIG_INT:
-        *(int *)to = (int)json_integer_value(value);
-        return json_is_integer(value);
+        return read_int(to, value);
     case CONFIG_FLOAT:
-        *(double *)to = json_number_value(value);
-        return json_is_number(value);
+        return goparse_float(value.text, to) == GOPARSE_OK;
     case CONFIG_TEXT:
-        if (!json_is_string(value))
-            return false;
-        *(struct str *)to = arena_str(
-            a, str_of(json_string_value(value), json_string_length(value)));
-        return true;
+        return read_text(to, a, value);
     }
     return false;
 }
 
+/* What is not there is zero. */
 static bool read_config(struct named_config *out, struct arena *a,
-                        const json_t *object, struct error *err)
+                        struct json_view object, struct error *err)
 {
-    const json_t *name = json_object_get(object, "name");
+    struct json_view value;
 
-    out->config = (struct report_config){.divide_by = 1};
-    if (json_is_string(name))
-        out->name = arena_str(
-            a, str_of(json_string_value(name), json_string_length(name)));
+    *out = (struct named_config){.config = {.divide_by = 1}};
+    if (json_view_member(object, STR("name"), &value) &&
+        !read_text(&out->name, a, value))
+        return error_set(err, "could not parse settings: a name is no text");
     for (size_t i = 0; i < config_n_fields; i++) {
         const struct config_field *f = &config_fields[i];
-        const json_t *value = json_object_get(object, f->name);
 
-        if (f->saved && value && !read_field(&out->config, a, f, value))
+        if (f->saved && json_view_member(object, str_from(f->name), &value) &&
+            !read_field(&out->config, a, f, value))
             return error_set(err, "could not parse settings: bad value of %s",
                              f->name);
     }
     return true;
 }
 
-static bool read_configs(struct settings *s, struct arena *a,
-                         const json_t *root, struct error *err)
+static bool read_configs(struct settings *s, struct arena *a, struct str text,
+                         struct error *err)
 {
-    const json_t *list = json_object_get(root, "configs");
+    struct json_view root, list, one;
+    struct str rest = {0};
 
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (!read_config(vec_push(a, &s->configs), a, json_array_get(list, i),
-                         err))
+    if (!json_view(text, &root) || !json_view_is(root, '{'))
+        return error_set(err, "could not parse settings: that is not JSON");
+    if (!json_view_member(root, STR("configs"), &list))
+        return true;
+    while (json_view_next(list, &rest, &one))
+        if (!read_config(vec_push(a, &s->configs), a, one, err))
             return false;
     return true;
 }
 
-/* A file that does not exist is one without configurations. */
 bool settings_read(struct settings *s, struct arena *a, const char *path,
                    struct error *err)
 {
     struct buf text = BUF_INIT(SETTINGS_MAX_BYTES);
-    json_error_t where;
-    json_t *root;
     bool ok;
 
     *s = (struct settings){0};
     if (access(path, F_OK) != 0 && errno == ENOENT)
         return true;
-    if (!file_read(path, &text, err)) {
-        buf_release(&text);
-        return error_wrap(err, "could not read settings");
-    }
-    root = json_loadb(text.data ? text.data : "", text.len, 0, &where);
+    ok = file_read(path, &text, err) ||
+         error_wrap(err, "could not read settings");
+    ok = ok && read_configs(s, a, buf_str(&text), err);
     buf_release(&text);
-    if (!root)
-        return error_set(err, "could not parse settings: %s", where.text);
-    ok = read_configs(s, a, root, err);
-    json_decref(root);
     return ok;
 }

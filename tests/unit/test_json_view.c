@@ -107,4 +107,25 @@ TEST(members_are_found_by_their_name)
     buf_release(&b);
 }
 
+TEST(elements_come_one_after_another)
+{
+    struct json_view v, e;
+    struct str rest = {0};
+
+    EXPECT(json_view(STR(" [1 , \"a,b\",[2], {\"c\":3} ]"), &v));
+    EXPECT(json_view_next(v, &rest, &e));
+    EXPECT_STR(e.text, "1");
+    EXPECT(json_view_next(v, &rest, &e));
+    EXPECT_STR(e.text, "\"a,b\"");
+    EXPECT(json_view_next(v, &rest, &e));
+    EXPECT_STR(e.text, "[2]");
+    EXPECT(json_view_next(v, &rest, &e));
+    EXPECT_STR(e.text, "{\"c\":3}");
+    EXPECT(!json_view_next(v, &rest, &e));
+    rest = (struct str){0};
+    EXPECT(json_view(STR("[]"), &v) && !json_view_next(v, &rest, &e));
+    rest = (struct str){0};
+    EXPECT(json_view(STR("{}"), &v) && !json_view_next(v, &rest, &e));
+}
+
 TEST_MAIN

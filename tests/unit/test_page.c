@@ -1,0 +1,377 @@
+#include "test.h"
+
+#include <unistd.h>
+
+#include "page_support.h"
+#include "profile/encode.h"
+
+#define SOME                                                                   \
+    "types samples/count cpu/nanoseconds\n"                                    \
+    "map /bin/app 1000-5000\n"                                                 \
+    "main;read 1 10\n"                                                         \
+    "main;write 2 30\n"
+
+static void expect_reply(const struct asker *a, const char *line, int status,
+                         const char *body)
+{
+    struct reply r = ask(a, line);
+
+    EXPECT(r.status == status);
+    if (body)
+        EXPECT_STR(buf_str(&r.body), body);
+    reply_release(&r);
+}
+
+static void expect_location(const struct asker *a, const char *line, int status,
+                            const char *location)
+{
+    struct reply r = ask(a, line);
+    char header[256];
+
+    snprintf(header, sizeof(header), "Location: %s\r\n", location);
+    EXPECT(r.status == status && has_header(&r, header));
+    reply_release(&r);
+}
+
+TEST(paths_lead_to_the_flame_graph_and_keep_the_query)
+{
+    struct page_options o = {0};
+    struct asker a = {.page = page_of(SOME, &o)};
+
+    expect_location(&a, "GET /", 307, "/ui");
+    expect_location(&a, "GET /x/y?f=a%20b", 307, "/ui?f=a%20b");
+    expect_location(&a, "GET /ui?si=cpu", 307, "/ui/?si=cpu");
+    expect_location(&a, "GET /ui/", 301, "flamegraph");
+    expect_location(&a, "GET /ui/flamegraphold?n=1", 301, "flamegraph?n=1");
+    page_free(a.page);
+}
+
+TEST(a_path_never_reaches_a_file)
+{
+    static const char *const paths[] = {
+        "GET /ui/assets/",
+        "GET /ui/assets/../page.h",
+        "GET /ui/assets/%2e%2e/page.h",
+        "GET /ui/assets//etc/passwd",
+        "GET /ui/assets/index.html/",
+        "GET /ui/assets/index.html%00",
+    };
+    struct page_options o = {.web_dir = "/"};
+    struct asker a = {.page = page_of(SOME, &o)};
+
+    for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
+        expect_reply(&a, paths[i], 404, "404 page not found\n");
+    page_free(a.page);
+}
+
+TEST(files_have_a_tag_and_are_sent_once)
+{
+    struct page_options o = {0};
+    struct asker a = {.page = page_of(SOME, &o)};
+    struct reply r = ask(&a, "GET /ui/assets/index.html");
+    ptrdiff_t at = str_find(buf_str(&r.headers), STR("ETag: "));
+    char headers[128];
+
+    EXPECT(r.status == 200 && at >= 0);
+    snprintf(headers, sizeof(headers), "If-None-Match: %.22s\r\n",
+             r.headers.data + at + 6);
+    reply_release(&r);
+    a.headers = headers;
+    expect_reply(&a, "GET /ui/assets/index.html", 304, "");
+    a.headers = "If-None-Match: \"other\"\r\n";
+    expect_reply(&a, "GET /ui/assets/index.html", 200, NULL);
+    page_free(a.page);
+}
+
+TEST(browsers_get_the_shell_where_programs_get_a_sentence)
+{
+    struct page_options o = {0};
+    struct asker a = {.page = page_of(SOME, &o)};
+    static const char *const lines[] = {"GET /ui/nosuch", "GET /ui/top?n=x"};
+    static const char *const words[] = {
+        "404 page not found\n",
+        "error setting config field nodecount: strconv.Atoi: parsing \"x\": "
+        "invalid syntax\n"};
+    static const int status[] = {404, 400};
+
+    for (int i = 0; i < 2; i++) {
+        struct reply r;
+
+        a.headers = NULL;
+        expect_reply(&a, lines[i], status[i], words[i]);
+        a.headers = "Accept: text/html,application/xhtml+xml;q=0.9\r\n";
+        r = ask(&a, lines[i]);
+        EXPECT(r.status == status[i] &&
+               has_header(&r, "Content-Type: text/html"));
+        reply_release(&r);
+    }
+    page_free(a.page);
+}
+
+TEST(every_reply_has_the_policy)
+{
+    static const char *const lines[] = {
+        "GET /",           "GET /ui/top",      "GET /ui/nosuch",
+        "GET /ui/data/x",  "GET /ui/data/top", "GET /ui/assets/index.html",
+        "GET /ui/download"};
+    struct page_options o = {0};
+    struct asker a = {.page = page_of(SOME, &o)};
+
+    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+        struct reply r = ask(&a, lines[i]);
+
+        EXPECT(has_header(&r, "Content-Security-Policy: default-src 'none'; "
+                              "script-src 'self'; "));
+        EXPECT(has_header(&r, "X-Content-Type-Options: nosniff\r\n"));
+        reply_release(&r);
+    }
+    page_free(a.page);
+}
+
+TEST(bodies_are_gzipped_for_those_who_want_it)
+{
+    struct page_options o = {0};
+    struct asker a = {.page = page_of(SOME, &o)};
+    struct buf plain = BUF_INIT(BUF_NO_LIMIT);
+    struct error err;
+    struct reply r, packed;
+
+    a.headers = "Accept-Encoding: gzip;q=0\r\n";
+    r = ask(&a, "GET /ui/data/meta");
+    EXPECT(!has_header(&r, "Content-Encoding"));
+    a.headers = "Accept-Encoding: br, gzip;q=0.5\r\n";
+    packed = ask(&a, "GET /ui/data/meta");
+    EXPECT(has_header(&packed, "Content-Encoding: gzip\r\n"));
+    EXPECT(gzip_inflate(buf_str(&packed.body), &plain, &err));
+    EXPECT(str_eq(buf_str(&plain), buf_str(&r.body)));
+    buf_release(&plain);
+    reply_release(&r);
+    reply_release(&packed);
+    page_free(a.page);
+}
+
+TEST(strangers_are_refused)
+{
+    struct page_options o = {.local_only = true};
+    struct asker a = {.page = page_of(SOME, &o), .client = "10.1.2.3:9"};
+
+    expect_reply(&a, "GET /ui/top", 403, "permission denied\n");
+    a.client = "[::1]:9";
+    expect_reply(&a, "GET /ui/top", 200, NULL);
+    a.host = "rebound.example:8080";
+    expect_reply(&a, "GET /ui/top", 403, NULL);
+    page_free(a.page);
+}
+
+TEST(a_key_is_asked_for_before_anything_else)
+{
+    struct access_key key;
+    struct error err;
+    struct page_options o = {.key = &key};
+    struct asker a = {.page = page_of(SOME, &o), .client = "10.1.2.3:9"};
+    char line[128];
+
+    EXPECT(access_key_init(&key, &err));
+    expect_reply(&a, "GET /ui/data/top", 403, NULL);
+    expect_reply(&a, "GET /ui/assets/index.html", 403, NULL);
+    snprintf(line, sizeof(line), "GET /ui/top?token=%s&f=a", key.text);
+    expect_location(&a, line, 302, "/ui/top?f=a");
+    page_free(a.page);
+}
+
+TEST(another_site_changes_nothing)
+{
+    static const char *const lines[] = {"POST /ui/profiles?name=x",
+                                        "DELETE /ui/profiles/1",
+                                        "POST /ui/refetch",
+                                        "GET /ui/saveconfig?config=x",
+                                        "POST /ui/saveconfig?config=x",
+                                        "GET /ui/deleteconfig?config=x"};
+    struct page_options o = {0};
+    struct asker a = {.page = page_of(SOME, &o)};
+
+    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+        a.headers = "Sec-Fetch-Site: cross-site\r\n";
+        expect_reply(&a, lines[i], 403, NULL);
+        a.headers = "Sec-Fetch-Site: same-origin\r\n";
+        expect_reply(&a, lines[i], 400, NULL);
+    }
+    expect_reply(&a, "POST /ui/top", 405, NULL);
+    expect_reply(&a, "PUT /ui/data/top", 405, NULL);
+    page_free(a.page);
+}
+
+/* ---- several profiles ---- */
+
+static struct buf bytes_of(const char *text)
+{
+    struct buf out = BUF_INIT(BUF_NO_LIMIT);
+    struct profile *p = sketch(text);
+
+    profile_encode(p, &out);
+    profile_free(p);
+    return out;
+}
+
+TEST(dropped_profiles_are_added_compared_and_removed)
+{
+    struct page_options o = {0};
+    struct asker a = {.page = page_of(SOME, &o), .headers = "X-Pprof: 1\r\n"};
+    struct buf other = bytes_of("types samples/count cpu/nanoseconds\n"
+                                "main;read 4 50\n");
+    struct reply r;
+
+    a.body = buf_str(&other);
+    expect_reply(&a, "POST /ui/profiles?name=%3Cb%3E.pb", 200,
+                 "{\"id\":\"2\"}");
+    r = ask(&a, "GET /ui/data/meta?profile=2&base=1");
+    EXPECT_STR(member(&r, "has_base"), "true");
+    EXPECT_STR(member(&r, "total"), "40");
+    EXPECT_STR(member(&r, "profiles"),
+               "[{\"id\":\"1\",\"name\":\"test.pb\",\"added\":false},"
+               "{\"id\":\"2\",\"name\":\"<b>.pb\",\"added\":true}]");
+    reply_release(&r);
+    expect_reply(&a, "DELETE /ui/profiles/1", 400,
+                 "a profile of the command line stays\n");
+    expect_reply(&a, "DELETE /ui/profiles/2", 200, "");
+    expect_reply(&a, "GET /ui/data/top?profile=2", 400,
+                 "{\"error\":\"there is no profile 2\"}");
+    expect_reply(&a, "POST /ui/profiles", 200, "{\"id\":\"3\"}");
+    buf_release(&other);
+    page_free(a.page);
+}
+
+TEST(only_so_many_profiles_can_be_dropped)
+{
+    struct page_options o = {0};
+    struct asker a = {.page = page_of(SOME, &o), .headers = "X-Pprof: 1\r\n"};
+    struct buf other = bytes_of(SOME);
+
+    a.body = buf_str(&other);
+    for (int i = 0; i < 16; i++)
+        expect_reply(&a, "POST /ui/profiles?name=x", 200, NULL);
+    expect_reply(&a, "POST /ui/profiles?name=x", 400,
+                 "16 profiles are open already: close one first\n");
+    a.body = STR("");
+    expect_reply(&a, "DELETE /ui/profiles/9", 200, "");
+    expect_reply(&a, "POST /ui/profiles?name=x", 400,
+                 "parsing profile: empty input file\n");
+    buf_release(&other);
+    page_free(a.page);
+}
+
+TEST(what_came_from_another_machine_opens_no_files)
+{
+    struct access_key key;
+    struct error err;
+    struct page_options o = {.key = &key};
+    struct asker a = {.page = page_of(SOME, &o)};
+    struct buf other = bytes_of("types n/count\nmain@/etc/passwd:1#10 1\n");
+    char headers[128];
+
+    EXPECT(access_key_init(&key, &err));
+    snprintf(headers, sizeof(headers),
+             "X-Pprof: 1\r\nAuthorization: Bearer %s\r\n", key.text);
+    a.headers = headers;
+    a.body = buf_str(&other);
+    expect_reply(&a, "POST /ui/profiles?name=x", 200, "{\"id\":\"2\"}");
+    expect_reply(&a, "GET /ui/data/source?profile=2&f=main", 400,
+                 "{\"error\":\"sources and binaries are not opened for a "
+                 "profile that came from another machine\"}");
+    buf_release(&other);
+    page_free(a.page);
+}
+
+/* ---- settings ---- */
+
+TEST(configurations_are_saved_shown_and_deleted)
+{
+    char dir[] = "/tmp/pprof-page-XXXXXX", path[64], text[64];
+    struct page_options o = {.settings = path};
+    struct asker a = {.headers = "X-Pprof: 1\r\n"};
+    struct reply r;
+
+    EXPECT(mkdtemp(dir) != NULL);
+    snprintf(path, sizeof(path), "%s/pprof/settings.json", dir);
+    a.page = page_of(SOME, &o);
+    expect_reply(&a, "GET /ui/saveconfig", 400, "invalid config name\n");
+    expect_reply(&a, "GET /ui/saveconfig?config=my+way&f=%22a%22&trim=f", 200,
+                 "");
+    r = ask(&a, "GET /ui/data/meta?si=cpu&i=x&f=%22a%22&trim=f");
+    EXPECT_STR(member(&r, "configs"),
+               "[{\"name\":\"Default\",\"url\":\"?si=cpu\","
+               "\"current\":false,\"user\":false},"
+               "{\"name\":\"my way\",\"url\":\"?f=%22a%22&si=cpu&trim=f\","
+               "\"current\":false,\"user\":true}]");
+    reply_release(&r);
+    r = ask(&a, "GET /ui/data/meta?trim=f&f=%22a%22");
+    EXPECT(str_contains(member(&r, "configs"),
+                        STR("trim=f\",\"current\":true,\"user\":true}]")));
+    reply_release(&r);
+    expect_reply(&a, "GET /ui/deleteconfig?config=other", 400,
+                 "config other not found\n");
+    expect_reply(&a, "GET /ui/deleteconfig?config=my%20way", 200, "");
+    r = ask(&a, "GET /ui/data/meta");
+    EXPECT_STR(member(&r, "configs"),
+               "[{\"name\":\"Default\",\"url\":\"?\",\"current\":true,"
+               "\"user\":false}]");
+    reply_release(&r);
+    page_free(a.page);
+    snprintf(text, sizeof(text), "%s/pprof", dir);
+    EXPECT(unlink(path) == 0 && rmdir(text) == 0 && rmdir(dir) == 0);
+}
+
+TEST(a_broken_settings_file_is_not_overwritten)
+{
+    char path[] = "/tmp/pprof-settings-XXXXXX", text[16] = {0};
+    struct page_options o = {.settings = path};
+    struct asker a = {.headers = "X-Pprof: 1\r\n"};
+    int fd = mkstemp(path);
+
+    EXPECT(fd >= 0 && write(fd, "{\"configs\":", 11) == 11);
+    a.page = page_of(SOME, &o);
+    expect_reply(&a, "GET /ui/saveconfig?config=x", 400,
+                 "could not parse settings: that is not JSON\n");
+    EXPECT(pread(fd, text, sizeof(text) - 1, 0) == 11);
+    EXPECT_STR(str_from(text), "{\"configs\":");
+    page_free(a.page);
+    close(fd);
+    unlink(path);
+}
+
+/* ---- hostile names ---- */
+
+#define NASTY "</script><nasty>\"'&\x01\xff"
+
+TEST(names_with_markup_are_text_everywhere)
+{
+    static const char *const data[] = {
+        "GET /ui/data/meta",   "GET /ui/data/top",    "GET /ui/data/graph",
+        "GET /ui/data/peek",   "GET /ui/data/raw",    "GET /ui/data/tags",
+        "GET /ui/data/stacks", "GET /ui/data/source", "GET /ui/data/traces"};
+    struct page_options o = {0};
+    struct asker a = {.page =
+                          page_of("types " NASTY "/count\n"
+                                  "map " NASTY " 1000-5000\n" NASTY ";" NASTY
+                                  "@" NASTY ":7 1 " NASTY "=" NASTY "\n",
+                                  &o)};
+    struct reply r;
+
+    for (size_t i = 0; i < sizeof(data) / sizeof(*data); i++) {
+        struct json_view v;
+
+        r = ask(&a, data[i]);
+        EXPECT(r.status == 200 && has_header(&r, "application/json"));
+        EXPECT(json_view(buf_str(&r.body), &v)); /* strict: UTF-8, escapes */
+        reply_release(&r);
+    }
+    r = ask(&a, "GET /ui/offline");
+    EXPECT(r.status == 200);
+    EXPECT(!str_contains(buf_str(&r.body), STR("<nasty")));
+    EXPECT(str_contains(buf_str(&r.body),
+                        STR("data-answer=\"flame?si=&lt;/script&gt;")));
+    reply_release(&r);
+    page_free(a.page);
+}
+
+TEST_MAIN
