@@ -35,6 +35,7 @@ SUITES = [
     ('replay', 'build', 'fuzz', {}),
     ('golden', 'build', 'golden', {}),
     ('end-to-end', 'build', 'e2e', {}),
+    ('browser', 'build', 'browser', {}),
     ('asan unit', 'build-asan', 'unit', {}),
     ('asan replay', 'build-asan', 'fuzz', {}),
     ('asan golden', 'build-asan', 'golden', {'GOLDEN_EVERY': '8'}),

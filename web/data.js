@@ -28,6 +28,13 @@ export class Data {
     return this.saved.size > 0;
   }
 
+  /** Can there be an answer?  Saved pages have only some reports.
+   * @param {string} report */
+  has(report) {
+    return !this.offline || [...this.saved.keys()].some((key) =>
+      key.startsWith(`${report}?`));
+  }
+
   /** @param {string} name @param {string} query @returns {Promise<any>} */
   json(name, query) {
     return this.once(`${name}?${query}`, async () =>

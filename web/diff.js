@@ -21,6 +21,7 @@ export class DiffView {
     this.rows = [];
     /** @type {Change | null} */
     this.total = null;
+    this.largest = 1;
     this.summary = el('p', { class: 'diff-summary' });
     this.normalise = el('input', { type: 'checkbox', onchange: () =>
       app.state.set({ norm: this.normalise.checked ? 't' : null }) });
@@ -44,14 +45,12 @@ export class DiffView {
   /** @returns {import('./table.js').Column[]} */
   columns() {
     const row = (/** @type {number} */ i) => this.rows[i];
-    const scale = () => Math.max(1, Math.abs(this.total?.base ?? 0),
-      Math.abs(this.total?.new ?? 0));
     const part = (/** @type {'flat' | 'cum'} */ which,
       /** @type {string} */ title) => /** @type {any[]} */ ([
       { key: `${which}delta`, title: `${title} change`, numeric: true,
         text: (/** @type {number} */ i) => signed(row(i)[which]),
         value: (/** @type {number} */ i) => Math.abs(row(i)[which].delta),
-        bar: (/** @type {number} */ i) => row(i)[which].delta / scale() },
+        bar: (/** @type {number} */ i) => row(i)[which].delta / this.largest },
       { key: `${which}base`, title: 'Before', numeric: true,
         text: (/** @type {number} */ i) => row(i)[which].base_text,
         value: (/** @type {number} */ i) => row(i)[which].base },
@@ -72,6 +71,8 @@ export class DiffView {
     if (diff.rows !== this.rows || !changed) {
       this.rows = diff.rows;
       this.total = diff.total;
+      this.largest = this.rows.reduce((most, row) => Math.max(most,
+        Math.abs(row.flat.delta), Math.abs(row.cum.delta)), 0) || 1;
       this.table.show(this.rows.length);
     }
     const t = /** @type {Change} */ (this.total);

@@ -43,7 +43,7 @@ export class FilterBar {
       [type, unit && unit !== 'count' ? `${type} (${unit})` : type]);
     this.types.replaceChildren(choices.length < 2
       ? el('span', { class: 'one-type' }, choices[0]?.[1] ?? '')
-      : select('Sample type', choices, meta.sample_types[Number(meta.sample_index)]?.type ?? '', (type) =>
+      : select('Sample type', choices, meta.sample_index, (type) =>
         state.set({ si: type, ...PLACE_WORDS })));
   }
 

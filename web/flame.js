@@ -6,6 +6,7 @@ import { COLOR_CHOICES, colorSources } from './colors.js';
 import { detailText } from './detail.js';
 import { el, whenQuiet } from './dom.js';
 import { frameDetail } from './flame_detail.js';
+import { planPanels } from './flame_panels.js';
 import { Breadcrumb, Legend, makeSplitter } from './flame_parts.js';
 import { readPlace, writePlace } from './flame_place.js';
 import { flameTools } from './flame_tools.js';
@@ -13,9 +14,8 @@ import { FlameTable } from './flame_table.js';
 import { frameMenu } from './frame_menu.js';
 import { Icicle } from './icicle.js';
 import { makeLook } from './look.js';
-import { invert, pivot } from './merge.js';
 import { Minimap } from './minimap.js';
-import { percentText, plural, valueText } from './numbers.js';
+import { percentText, plural } from './numbers.js';
 import { flamePicture } from './picture.js';
 import { exactly, findIn, matchSources, patternOf } from './search.js';
 import { PLACE_WORDS } from './state.js';
@@ -25,15 +25,7 @@ import { layOut } from './tree.js';
 /** @typedef {import('./main.js').App} App */
 /** @typedef {import('./look.js').DiffMode} DiffMode */
 
-/**
- * A tree in one of the two panes.
- * @typedef {object} Panel
- * @property {Icicle} icicle
- * @property {Tree} tree
- * @property {'both' | 'new' | 'base'} side
- * @property {boolean} up
- * @property {string} rootLabel
- */
+/** @typedef {import('./flame_panels.js').Panel} Panel */
 
 export class FlameView {
   /** @param {App} app */
@@ -53,7 +45,6 @@ export class FlameView {
         { replace: true, quiet: true }),
     });
     this.status = el('div', { class: 'flame-status', role: 'status' });
-    this.middle = el('div', { class: 'pivot-bar' });
     this.panes = el('div', { class: 'panes' });
     this.tools = el('div', { class: 'flame-tools' });
     this.pane = el('section', { class: 'flame-pane',
@@ -99,8 +90,8 @@ export class FlameView {
     this.pane.classList.toggle('empty', flame.tree.count <= 1);
     if (fresh) this.applyColors();
     else if (changed?.has('color')) this.applyColors(true);
-    if (rebuild) this.arrange();
     if (fresh) this.showTable();
+    if (rebuild) this.arrange();
     this.element.dataset.side = state.get('side');
     if (rebuild || changed?.has('q')) this.search();
     if (rebuild || changed?.has('z') || changed?.has('w')) readPlace(this);
@@ -148,82 +139,19 @@ export class FlameView {
       this.coloring, this.app.state.get('order') || '-self');
   }
 
-  /** Chooses the trees and puts the icicles in place. */
+  /** Puts the icicles in place. */
   arrange() {
     if (!this.flame) return;
-    const { tree } = this.flame;
-    const { state } = this.app;
-    const pattern = state.get('p');
-    this.panes.className = 'panes';
-    this.panels = [{ icicle: this.main, tree, side: 'both', up: false,
-      rootLabel: 'all' }];
-    if (pattern || state.view === 'callers') {
-      this.arrangePivot(tree, pattern);
-    } else if (state.isOn('invert')) {
-      this.panels[0].tree = invert(tree);
-    } else if (this.diffMode() === 'side') {
-      this.panels[0].side = 'new';
-      this.panels.unshift({ icicle: this.second, tree, side: 'base',
-        up: false, rootLabel: 'before' });
-      this.panels[1].rootLabel = 'after';
-      this.panes.classList.add('beside');
-    }
-    const parts = this.panels.map((panel) => panel.icicle.element);
-    if (this.panes.classList.contains('pivot')) {
-      parts.splice(1, 0, /** @type {any} */ (this.middle));
-    }
-    this.panes.replaceChildren(...parts);
+    const plan = planPanels(this);
+    this.panels = plan.panels;
+    this.panes.className = `panes ${plan.kind}`;
+    this.panes.replaceChildren(...plan.elements);
     for (const panel of this.panels) {
       panel.icicle.show(panel.tree, layOut(panel.tree, panel.side),
         this.lookOf(panel));
     }
     this.minimap.draw();
     this.showCrumbs();
-  }
-
-  /** @param {Tree} tree @param {string} pattern */
-  arrangePivot(tree, pattern) {
-    const { sources } = tree;
-    const wanted = pattern ? matchSources(sources,
-      patternOf(pattern) ?? /$^/) : this.heaviest(tree);
-    const around = pivot(tree, wanted);
-    if (around.count === 0) {
-      this.app.say(`No frame matches ${pattern}.`);
-      return;
-    }
-    const names = [...wanted.keys()].filter((i) => wanted[i])
-      .map((i) => sources.strings[sources.name[i]]);
-    const rootLabel = names.length === 1 ? names[0]
-      : plural(names.length, 'function');
-    const value = around.callees.total[0];
-    this.middle.replaceChildren(
-      el('span', { class: 'muted' }, '▲ callers'),
-      el('strong', {}, rootLabel),
-      el('span', {}, `${valueText(value, this.measure())} ` +
-        `(${percentText(value, this.whole())})`),
-      el('span', { class: 'muted' }, '▼ callees'));
-    this.panels = [
-      { icicle: this.second, tree: around.callers, side: 'both', up: true,
-        rootLabel },
-      { icicle: this.main, tree: around.callees, side: 'both', up: false,
-        rootLabel },
-    ];
-    this.panes.classList.add('pivot');
-  }
-
-  /** Without a wish: the function with the largest own value.
-   * @param {Tree} tree */
-  heaviest(tree) {
-    const wanted = new Uint8Array(tree.sources.count);
-    const selected = this.app.state.get('fn');
-    const { strings, name } = tree.sources;
-    let best = name.findIndex((id, i) => i > 0 && strings[id] === selected);
-    if (best < 0) {
-      const row = this.table.table?.order[0];
-      best = row === undefined ? tree.source[1] ?? 0 : this.table.rows[row];
-    }
-    if (best !== undefined && best >= 0) wanted[best] = 1;
-    return wanted;
   }
 
   /** @param {Panel} panel */

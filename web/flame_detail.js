@@ -2,7 +2,7 @@
 
 import { percentText, valueText } from './numbers.js';
 
-/** @typedef {import('./flame.js').Panel} Panel */
+/** @typedef {import('./flame_panels.js').Panel} Panel */
 
 /**
  * @param {Panel} panel @param {number} node

@@ -62,10 +62,11 @@ export class FlameTable {
     const swatch = (/** @type {number} */ row) =>
       `hue${coloring.hueOf[this.rows[row]]}`;
     const columns = tree.selfBase
-      ? diffColumns(at, sums, whole, measure)
+      ? diffColumns(at, sums, measure)
       : plainColumns(at, sums, whole, measure);
     columns.push({ key: 'name', title: 'Function', text: (row) =>
-      this.names[row], value: (row) => this.names[row], swatch });
+      this.names[row], value: (row) => this.names[row],
+    swatch: tree.selfBase ? undefined : swatch });
     const down = !order.startsWith('+');
     const key = order.replace(/^[-+]/, '');
     const { events, rows } = this;
@@ -125,16 +126,18 @@ function plainColumns(at, sums, whole, measure) {
   ];
 }
 
-/** @param {At} at @param {Sums} sums @param {number} whole
- * @param {Measure} measure @returns {Column[]} */
-function diffColumns(at, sums, whole, measure) {
+/** @param {At} at @param {Sums} sums @param {Measure} measure
+ * @returns {Column[]} */
+function diffColumns(at, sums, measure) {
+  const largest = sums.total.reduce((most, value) =>
+    Math.max(most, Math.abs(value)), 0);
   const before = at(sums.totalBase);
   const change = at(sums.total);
   const after = (/** @type {number} */ row) => before(row) + change(row);
   return [
     { key: 'change', title: 'Change', numeric: true, hint: 'After minus before',
       value: (row) => Math.abs(change(row)),
-      bar: (row) => change(row) / (whole || 1),
+      bar: (row) => change(row) / (largest || 1),
       text: (row) => (change(row) > 0 ? '+' : '') +
         valueText(change(row), measure) },
     { key: 'before', title: 'Before', numeric: true, value: before,

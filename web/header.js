@@ -44,8 +44,9 @@ export class Header {
   /** @param {Meta} meta */
   show(meta) {
     const id = this.app.state.get('profile');
-    const loaded = meta.profiles?.find((profile) => String(profile.id) === id);
-    this.title.textContent = loaded?.name || meta.title || 'pprof';
+    const loaded = meta.profiles?.find((profile) => profile.id === id);
+    this.title.textContent = loaded?.name.replace(/^.*\//, '') ||
+      meta.title || 'pprof';
     this.title.title = (meta.legend ?? []).join('\n');
     if (this.hasBase !== meta.has_base) {
       this.hasBase = meta.has_base;
@@ -56,7 +57,8 @@ export class Header {
   drawTabs() {
     const { state } = this.app;
     this.tabs.replaceChildren(...VIEWS
-      .filter((view) => view.id !== 'diff' || this.hasBase)
+      .filter((view) => (view.id !== 'diff' || this.hasBase) &&
+        this.app.data.has(view.report))
       .map((view) => el('a', { class: 'tab', 'data-view': view.id,
         href: state.urlOf(view.id, state.params),
         title: `${view.hint} (${view.key})`,

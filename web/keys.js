@@ -57,7 +57,9 @@ export function addKeys(app) {
 function onKey(app, key) {
   const view = VIEWS.find((v) => v.key === key);
   if (view) {
-    if (view.id !== 'diff' || app.meta?.has_base) openView(app, view.id);
+    const there = app.data.has(view.report) &&
+      (view.id !== 'diff' || app.meta?.has_base);
+    if (there) openView(app, view.id);
     return true;
   }
   switch (key) {

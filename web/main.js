@@ -20,7 +20,7 @@ import { viewFor } from './views.js';
  * @property {string[]} legend
  * @property {string[]} warnings
  * @property {{type: string, unit: string}[]} sample_types
- * @property {number} sample_index
+ * @property {string} sample_index   one of the types
  * @property {number} total
  * @property {string} total_text
  * @property {string} unit
@@ -29,8 +29,10 @@ import { viewFor } from './views.js';
  * @property {string} doc_url
  * @property {Record<string, string>} config
  * @property {Record<string, string>} default_config
- * @property {{name: string, url: string, current: boolean}[]} configs
- * @property {{id: number, name: string}[]} profiles
+ * @property {{name: string, url: string, current: boolean,
+ *   user: boolean}[]} configs
+ * @property {{id: string, name: string, added: boolean}[]} profiles
+ * @property {boolean} can_fetch
  * @property {string} version
  */
 

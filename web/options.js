@@ -77,7 +77,7 @@ function configs(app) {
     .map((config) => el('li', {}, el('button', { class: 'quiet config-name',
       'aria-pressed': String(config.current),
       onclick: () => applyConfig(app, config.url) }, config.name),
-    config.name === 'Default' ? null : el('button', { class: 'quiet',
+    !config.user ? null : el('button', { class: 'quiet',
       'aria-label': `Delete ${config.name}`,
       onclick: () => change(`deleteconfig?config=${
         encodeURIComponent(config.name)}`) }, '×'))));

@@ -84,11 +84,15 @@ export function walkRow(tree, layout, level, win, box, sliver) {
     const x = (start[i] - win.from) * scale;
     const width = weight[i] * scale;
     if (width >= THIN) {
+      if (runCount > 0) sliver(runX, runEnd - runX, runCount);
+      runCount = 0;
       box(i, x, width);
       i++;
       continue;
     }
-    const next = firstFrom(start, i + 1, end, start[i] + THIN / scale);
+    let next = firstFrom(start, i + 1, end, start[i] + THIN / scale);
+    // Of those that begin within the half pixel, only the last can be wide.
+    if (next > i + 1 && weight[next - 1] * scale >= THIN) next--;
     const last = next - 1;
     const to = (start[last] + weight[last] - win.from) * scale;
     if (runCount > 0 && x - runEnd > 1) {

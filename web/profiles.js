@@ -8,8 +8,8 @@ import { PLACE_WORDS } from './state.js';
 /** @param {App} app @returns {import('./menu.js').MenuItem[]} */
 export function profileMenu(app) {
   const { state, meta } = app;
-  const profiles = (meta?.profiles ?? []).map(({ id, name }) =>
-    ({ id: String(id), name: name.replace(/^.*\//, '') }));
+  const profiles = (meta?.profiles ?? []).map((profile) =>
+    ({ ...profile, name: profile.name.replace(/^.*\//, '') }));
   const current = state.get('profile') || profiles[0]?.id;
   const base = state.get('base');
   if (app.data.offline) return [{ label: 'Saved page', disabled: true }];
@@ -26,8 +26,11 @@ export function profileMenu(app) {
       state.set({ base: null, dm: null, ...PLACE_WORDS }) }] : []),
     ...(profiles.length > 1 ? [{ label: '-' }] : []),
     { label: 'Open a profile…', act: () => chooseFile(app) },
-    ...(current && current !== profiles[0]?.id ? [{ label: 'Close this profile',
-      act: () => void closeProfile(app, current) }] : []),
+    ...(meta?.can_fetch ? [{ label: 'Fetch again', act: () =>
+      void refetch(app) }] : []),
+    ...(profiles.find((p) => p.id === current)?.added ? [{
+      label: 'Close this profile', act: () => void closeProfile(app, current) }]
+      : []),
   ];
 }
 
@@ -47,12 +50,19 @@ export function openFile(app, file, how = 'show') {
       `profiles?name=${encodeURIComponent(file.name)}`, file);
     const { id } = await answer.json();
     app.data.forget();
-    const current = app.state.get('profile') ||
-      String(app.meta?.profiles?.[0]?.id ?? '');
-    app.meta = null;
+    const current = app.state.get('profile') || app.meta?.profiles?.[0]?.id;
     app.state.set(how === 'compare' && current
-      ? { base: current, profile: String(id), ...PLACE_WORDS }
-      : { profile: String(id), base: null, si: null, p: null, ...PLACE_WORDS });
+      ? { base: current, profile: id, ...PLACE_WORDS }
+      : { profile: id, base: null, si: null, p: null, ...PLACE_WORDS });
+  });
+}
+
+/** A new profile from where the first one came from. @param {App} app */
+function refetch(app) {
+  return app.attempt(async () => {
+    const { id } = await (await app.data.send('POST', 'refetch')).json();
+    app.data.forget();
+    app.state.set({ profile: id, ...PLACE_WORDS });
   });
 }
 

@@ -4,21 +4,30 @@
 
 /** @typedef {Record<string, string | null>} Changes */
 
-/** @type {{id: string, title: string, key: string, hint: string}[]} */
+/** `report` is what the server calls the data of the view.
+ * @type {{id: string, title: string, key: string, report: string,
+ *   hint: string}[]} */
 export const VIEWS = [
-  { id: 'flamegraph', title: 'Flame', key: '1',
+  { id: 'flamegraph', title: 'Flame', key: '1', report: 'flame',
     hint: 'Flame graph: every stack at once' },
-  { id: 'callers', title: 'Callers', key: '2',
+  { id: 'callers', title: 'Callers', key: '2', report: 'flame',
     hint: 'Callers and callees around one function' },
-  { id: 'top', title: 'Top', key: '3', hint: 'Table of functions' },
-  { id: 'graph', title: 'Graph', key: '4', hint: 'Who calls whom' },
-  { id: 'peek', title: 'Peek', key: '5',
+  { id: 'top', title: 'Top', key: '3', report: 'top',
+    hint: 'Table of functions' },
+  { id: 'graph', title: 'Graph', key: '4', report: 'graph',
+    hint: 'Who calls whom' },
+  { id: 'peek', title: 'Peek', key: '5', report: 'peek',
     hint: 'Callers and callees as text' },
-  { id: 'source', title: 'Source', key: '6', hint: 'Source lines' },
-  { id: 'disasm', title: 'Disasm', key: '7', hint: 'Instructions' },
-  { id: 'tags', title: 'Tags', key: '8', hint: 'Labels of the samples' },
-  { id: 'raw', title: 'Raw', key: '9', hint: 'The profile as text' },
-  { id: 'diff', title: 'Diff', key: 'd', hint: 'What changed' },
+  { id: 'source', title: 'Source', key: '6', report: 'source',
+    hint: 'Source lines' },
+  { id: 'disasm', title: 'Disasm', key: '7', report: 'disasm',
+    hint: 'Instructions' },
+  { id: 'tags', title: 'Tags', key: '8', report: 'tags',
+    hint: 'Labels of the samples' },
+  { id: 'raw', title: 'Raw', key: '9', report: 'raw',
+    hint: 'The profile as text' },
+  { id: 'diff', title: 'Diff', key: 'd', report: 'diff',
+    hint: 'What changed' },
 ];
 
 /** pprof's filters, in the order they are shown. */

@@ -1,0 +1,287 @@
+// What the page computes without a browser: reading the data, totals, callers
+// and callees, search, layout.  Compared with slow and simple ways to do it.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { colorSources } from '../../web/colors.js';
+import { crossings } from '../../web/layer_order.js';
+import { settle } from '../../web/layer_place.js';
+import { drawLayers } from '../../web/layers.js';
+import { invert, pivot } from '../../web/merge.js';
+import { percentText, reportPercent, valueText } from '../../web/numbers.js';
+import { nodeUnder, walkRow } from '../../web/paint.js';
+import { exactly, findIn, matchSources, patternOf }
+  from '../../web/search.js';
+import { parseTags } from '../../web/tags.js';
+import { layOut, sumBySource, Tree, treeOf } from '../../web/tree.js';
+import { decodeFlame } from '../../web/wire.js';
+import { encodeFlame, makeRandom, randomStacks } from './wire_fixture.mjs';
+
+const SMALL = [
+  { frames: ['main', 'run', 'read'], value: 30 },
+  { frames: ['main', 'run', 'read', 'decode'], value: 20 },
+  { frames: ['main', 'run', 'run', 'read'], value: 10 },
+  { frames: ['main', 'write'], value: 25 },
+  { frames: ['other'], value: 15 },
+];
+const random = makeRandom(7);
+const MANY = randomStacks(3000, random);
+
+const treeFrom = (stacks) => treeOf(decodeFlame(encodeFlame(stacks)));
+
+/** Is the second list at the end, or anywhere, of the first? */
+const hasFrame = (stack, name) => stack.frames.includes(name);
+
+const sum = (stacks) => stacks.reduce((all, stack) => all + stack.value, 0);
+
+test('the data becomes a tree whose totals are sums', () => {
+  const tree = treeFrom(SMALL);
+  assert.equal(tree.count, 9);
+  assert.equal(tree.total[0], 100);
+  assert.equal(tree.depth, 5);
+  assert.deepEqual([1, 2].map((node) => tree.name(node)), ['main', 'other']);
+  assert.deepEqual([1, 2].map((node) => tree.total[node]), [85, 15]);
+});
+
+test('large and negative values and names beyond ASCII survive', () => {
+  const big = 2 ** 52 + 1;
+  const tree = treeFrom([{ frames: ['größe', '漢字'], value: big },
+    { frames: ['größe', 'minus'], value: -5 }]);
+  assert.equal(tree.name(1), 'größe');
+  assert.equal(tree.name(2), '漢字');
+  assert.equal(tree.self[2], big);
+  assert.equal(tree.self[3], -5);
+  assert.ok(tree.hasNegative);
+});
+
+test('data that is cut off anywhere is refused', () => {
+  const whole = new Uint8Array(encodeFlame(SMALL));
+  for (let length = 0; length < whole.length; length++) {
+    assert.throws(() => treeOf(decodeFlame(whole.slice(0, length).buffer)));
+  }
+});
+
+test('a tree whose children do not add up is refused', () => {
+  const make = (children) => new Tree(Uint32Array.from(children),
+    new Uint32Array(children.length), new Float64Array(children.length), null,
+    /** @type {any} */ ({ count: 1 }));
+  assert.throws(() => make([0, 1]), /not whole/);
+  assert.throws(() => make([1]), /not whole/);
+  assert.throws(() => make([1, 0, 0]), /not whole/);
+  assert.equal(make([2, 0, 0]).depth, 2);
+});
+
+test('an address leads back to its node', () => {
+  const tree = treeFrom(MANY);
+  for (let node = 0; node < tree.count; node += 13) {
+    assert.equal(tree.nodeAt(tree.addressOf(node)), node);
+  }
+  assert.equal(tree.nodeAt('zz.zz'), 0);
+});
+
+test('functions that call themselves count once', () => {
+  const tree = treeFrom(MANY);
+  const sums = sumBySource(tree);
+  const { strings, name, count } = tree.sources;
+  for (let i = 1; i < count; i++) {
+    const text = strings[name[i]];
+    assert.equal(sums.total[i], sum(MANY.filter((s) => hasFrame(s, text))));
+    assert.equal(sums.self[i], sum(MANY.filter((s) =>
+      s.frames.at(-1) === text)));
+  }
+});
+
+test('a search counts no sample twice', () => {
+  const tree = treeFrom(MANY);
+  for (const words of ['f1$', 'pkg[23]', 'nothing', 'F1']) {
+    const pattern = patternOf(words) ?? /$^/;
+    const found = findIn(tree, matchSources(tree.sources, pattern));
+    assert.equal(found.value, sum(MANY.filter((s) =>
+      s.frames.some((frame) => pattern.test(frame)))));
+  }
+});
+
+test('words that are no regular expression are searched literally', () => {
+  assert.ok(patternOf('foo(')?.test('Foo(int)'));
+  assert.ok(!patternOf('Foo')?.test('foo'));
+  assert.ok(patternOf('\\Bfoo')?.test('xFOO'));
+  assert.equal(patternOf(''), null);
+  assert.ok(new RegExp(exactly('a.b(*c)[d]')).test('a.b(*c)[d]'));
+});
+
+test('a pivot shows callers and callees of the outermost calls', () => {
+  const tree = treeFrom(MANY);
+  const pattern = /^pkg1\.f1$/;
+  const around = pivot(tree, matchSources(tree.sources, pattern));
+  const with_ = MANY.filter((s) => hasFrame(s, 'pkg1.f1'));
+  assert.equal(around.callees.total[0], sum(with_));
+  assert.equal(around.callers.total[0], sum(with_));
+  assert.equal(around.callees.name(0), 'pkg1.f1');
+  for (const [side, step] of [['callees', 1], ['callers', -1]]) {
+    const half = around[side];
+    for (let child = half.first[0]; child < half.first[1]; child++) {
+      assert.equal(half.total[child], sum(with_.filter((s) =>
+        s.frames[s.frames.indexOf('pkg1.f1') + step] === half.name(child))));
+    }
+  }
+});
+
+test('a pivot on several functions has a root above them', () => {
+  const tree = treeFrom(SMALL);
+  const around = pivot(tree, matchSources(tree.sources, /^(read|other)$/));
+  assert.equal(around.callees.source[0], 0);
+  assert.equal(around.callees.total[0], 75);
+  assert.deepEqual([1, 2].map((n) => around.callees.name(n)),
+    ['read', 'other']);
+});
+
+test('upside down, the first row has the own values', () => {
+  const tree = treeFrom(MANY);
+  const upside = invert(tree);
+  const sums = sumBySource(tree);
+  assert.equal(upside.total[0], tree.total[0]);
+  for (let child = upside.first[0]; child < upside.first[1]; child++) {
+    assert.equal(upside.total[child], sums.self[upside.source[child]]);
+  }
+});
+
+test('a difference has before, after and change', () => {
+  const tree = treeFrom([
+    { frames: ['a', 'b'], value: 30, base: 10 },
+    { frames: ['a', 'gone'], value: 0, base: 40 },
+    { frames: ['new'], value: 5, base: 0 }]);
+  const node = (text) => [...Array(tree.count).keys()].find((i) =>
+    tree.name(i) === text) ?? -1;
+  assert.equal(tree.totalBase?.[node('a')], 50);
+  assert.equal(tree.total[node('a')], -20);
+  assert.equal(layOut(tree).weight[node('a')], 80);
+  assert.equal(layOut(tree, 'new').weight[node('a')], 30);
+  assert.equal(layOut(tree, 'base').weight[node('new')], 0);
+});
+
+test('boxes and slivers of a row are all its frames', () => {
+  const tree = treeFrom(MANY);
+  const layout = layOut(tree);
+  for (const [from, to] of [[0, 1], [0.3, 0.31], [0.9, 0.9001]]) {
+    const whole = layout.weight[0];
+    const win = { from: from * whole, to: to * whole, top: 0, width: 700,
+      height: 500 };
+    for (let level = 0; level < tree.depth; level++) {
+      let count = 0;
+      let end = -Infinity;
+      walkRow(tree, layout, level, win, (node, x, width) => {
+        assert.ok(width >= 0.5 && x > end - 1e-6);
+        end = x + width;
+        count++;
+      }, (x, width, frames) => {
+        assert.ok(x > end - 1e-6);
+        end = x + width;
+        count += frames;
+      });
+      let visible = 0;
+      for (let i = tree.levelStart[level]; i < tree.levelStart[level + 1];
+        i++) {
+        visible += Number(layout.start[i] + layout.weight[i] > win.from &&
+          layout.start[i] < win.to);
+      }
+      // The last sliver may reach over the right edge.
+      assert.ok(count >= visible && count <= visible + 40,
+        `${count} of ${visible}`);
+    }
+  }
+});
+
+test('the frame under a point is the one that is drawn there', () => {
+  const tree = treeFrom(SMALL);
+  const layout = layOut(tree);
+  const win = { from: 0, to: 100, top: 0, width: 1000, height: 400 };
+  assert.equal(nodeUnder(tree, layout, win, 10, 5, false), 0);
+  assert.equal(tree.name(nodeUnder(tree, layout, win, 10, 25, false)), 'main');
+  assert.equal(tree.name(nodeUnder(tree, layout, win, 990, 25, false)),
+    'other');
+  assert.equal(nodeUnder(tree, layout, win, 990, 45, false), -1);
+  assert.equal(tree.name(nodeUnder(tree, layout, win, 10, 375, true)), 'main');
+});
+
+test('the heaviest packages have hues of their own', () => {
+  const tree = treeFrom(MANY);
+  const coloring = colorSources(tree, 'package');
+  const hues = coloring.legend.map((entry) => entry.hue);
+  assert.equal(new Set(hues).size, hues.length);
+  assert.ok(coloring.legend.every((entry, i, all) =>
+    i === 0 || entry.hue < 0 || all[i - 1].self >= entry.self));
+});
+
+test('values are printed as the terminal prints them', () => {
+  const ns = { scale: 1e-9, unit: 's' };
+  const bytes = { scale: 1, unit: 'B' };
+  assert.equal(valueText(1e9, ns), '1s');
+  assert.equal(valueText(2020e6, ns), '2.02s');
+  assert.equal(valueText(250e6, ns), '250ms');
+  assert.equal(valueText(1500, bytes), '1.46kB');
+  assert.equal(valueText(-1024 * 1024, bytes), '-1MB');
+  assert.equal(valueText(0, bytes), '0');
+  assert.equal(valueText(12, { scale: 1, unit: '' }), '12');
+  assert.equal(percentText(1, 3), '33.3%');
+  assert.equal(percentText(1, 1e6), '<0.01%');
+  assert.equal(reportPercent(12.34, 100), '12.34%');
+  assert.equal(reportPercent(0.016, 100), '0.016%');
+  assert.equal(reportPercent(0.000012, 100), '1.2e-05%');
+  assert.equal(reportPercent(99.97, 100), '100%');
+});
+
+test('labels are read from the terminal report', () => {
+  const tags = parseTags(' bytes: Total 98.63MB of 98.63MB (  100%)\n' +
+    '        62.50MB (63.37%): 1.56MB\n\n key1: Total 63.48MB of 98.63MB ' +
+    '(64.36%)\n       63.48MB (64.36%): a: b (c)\n');
+  assert.deepEqual(tags.map((tag) => tag.key), ['bytes', 'key1']);
+  assert.equal(tags[0].summary, '98.63MB of 98.63MB (100%)');
+  assert.deepEqual(tags[1].values, [{ text: '63.48MB', percent: '64.36%',
+    share: 0.6436, name: 'a: b (c)' }]);
+});
+
+test('a graph is drawn in layers without overlaps', () => {
+  const boxes = Array.from({ length: 60 }, () => ({
+    width: 40 + Math.floor(random() * 120), height: 30 }));
+  const arcs = Array.from({ length: 140 }, () => ({
+    from: Math.floor(random() * 60), to: Math.floor(random() * 60),
+    weight: random() * 100 }));
+  const drawing = drawLayers(boxes, arcs);
+  drawing.places.forEach((a, i) => drawing.places.slice(i + 1).forEach((b) => {
+    const apart = Math.abs(a.x - b.x) >= (a.width + b.width) / 2 ||
+      Math.abs(a.y - b.y) >= (a.height + b.height) / 2;
+    assert.ok(apart);
+  }));
+  arcs.forEach((arc, i) => assert.equal(drawing.paths[i].length > 0,
+    arc.from !== arc.to));
+  for (const place of drawing.places) {
+    assert.ok(place.x >= place.width / 2 && place.x <= drawing.width);
+  }
+});
+
+test('a tree is drawn downwards and without crossings', () => {
+  const arcs = Array.from({ length: 30 }, (_, i) => ({
+    from: Math.floor(i / 2), to: i + 1, weight: 1 }));
+  const drawing = drawLayers(Array.from({ length: 31 }, () =>
+    ({ width: 50, height: 20 })), arcs);
+  for (const { from, to } of arcs) {
+    assert.ok(drawing.places[from].y < drawing.places[to].y);
+  }
+  /** @type {any[][]} */
+  const layers = [];
+  for (const place of drawing.places) (layers[place.layer] ??= []).push(place);
+  const rank = new Map();
+  for (const layer of layers) {
+    layer.sort((a, b) => a.x - b.x).forEach((p, i) => rank.set(p, i));
+  }
+  assert.equal(crossings(layers, rank), 0);
+});
+
+test('nodes of a layer keep order and distance and are near their wish', () => {
+  const layer = Array.from({ length: 9 }, () => ({ width: 10, x: 0 }));
+  settle(/** @type {any} */ (layer), layer.map((_, i) =>
+    ({ x: i < 4 ? 0 : 500, weight: 1 })));
+  layer.forEach((place, i) => assert.ok(i === 0 ||
+    place.x - layer[i - 1].x >= 32 - 1e-9));
+  assert.ok(Math.abs(layer[1].x + layer[2].x) < 1e-9);
+});

@@ -1,0 +1,88 @@
+// Which trees the flame graph view shows, and how they stand: all stacks, the
+// same upside down, callers above callees, or before beside after.
+
+import { el } from './dom.js';
+import { invert, pivot } from './merge.js';
+import { percentText, plural, valueText } from './numbers.js';
+import { matchSources, patternOf } from './search.js';
+
+/** @typedef {import('./flame.js').FlameView} FlameView */
+/** @typedef {import('./tree.js').Tree} Tree */
+
+/**
+ * @typedef {object} Panel
+ * @property {import('./icicle.js').Icicle} icicle
+ * @property {Tree} tree
+ * @property {'both' | 'new' | 'base'} side
+ * @property {boolean} up
+ * @property {string} rootLabel
+ */
+
+/** @typedef {{kind: string, panels: Panel[], elements: HTMLElement[]}} Plan */
+
+/** The main icicle is always the last panel. @param {FlameView} view
+ * @returns {Plan} */
+export function planPanels(view) {
+  const tree = /** @type {import('./data.js').Flame} */ (view.flame).tree;
+  const { state } = view.app;
+  if (state.get('p') || state.view === 'callers') {
+    const plan = planPivot(view, tree);
+    if (plan) return plan;
+    view.app.say(`No frame matches ${state.get('p')}.`);
+  }
+  /** @type {Panel} */
+  const main = { icicle: view.main, tree, side: 'both', up: false,
+    rootLabel: 'all' };
+  if (state.isOn('invert')) main.tree = invert(tree);
+  if (view.diffMode() !== 'side' || state.isOn('invert')) {
+    return { kind: '', panels: [main], elements: [main.icicle.element] };
+  }
+  const before = { ...main, icicle: view.second, rootLabel: 'before' };
+  before.side = 'base';
+  Object.assign(main, { side: 'new', rootLabel: 'after' });
+  return { kind: 'beside', panels: [before, main],
+    elements: [before.icicle.element, main.icicle.element] };
+}
+
+/** @param {FlameView} view @param {Tree} tree @returns {Plan | null} */
+function planPivot(view, tree) {
+  const { sources } = tree;
+  const pattern = patternOf(view.app.state.get('p'));
+  const wanted = pattern ? matchSources(sources, pattern)
+    : likely(view, tree);
+  const around = pivot(tree, wanted);
+  if (around.count === 0) return null;
+  const names = [...wanted.keys()].filter((i) => wanted[i])
+    .map((i) => sources.strings[sources.name[i]]);
+  const rootLabel = names.length === 1 ? names[0]
+    : plural(names.length, 'function');
+  const value = around.callees.total[0];
+  const bar = el('div', { class: 'pivot-bar' },
+    el('span', { class: 'muted' }, '▲ callers'), el('strong', {}, rootLabel),
+    el('span', {}, `${valueText(value, view.measure())} (${
+      percentText(value, view.whole())})`),
+    el('span', { class: 'muted' }, '▼ callees'));
+  /** @type {Panel} */
+  const callers = { icicle: view.second, tree: around.callers, side: 'both',
+    up: true, rootLabel };
+  const callees = { ...callers, icicle: view.main, tree: around.callees,
+    up: false };
+  return { kind: 'pivot', panels: [callers, callees],
+    elements: [callers.icicle.element, bar, callees.icicle.element] };
+}
+
+/** Without a wish: the selected function, or the first of the table.
+ * @param {FlameView} view @param {Tree} tree */
+function likely(view, tree) {
+  const { strings, name, count } = tree.sources;
+  const selected = view.app.state.get('fn');
+  let best = selected ? name.findIndex((id, i) => i > 0 &&
+    strings[id] === selected) : -1;
+  if (best < 0) {
+    const row = view.table.table?.order[0];
+    best = row === undefined ? tree.source[1] ?? 0 : view.table.rows[row];
+  }
+  const wanted = new Uint8Array(count);
+  if (best > 0) wanted[best] = 1;
+  return wanted;
+}
