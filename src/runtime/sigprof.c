@@ -275,7 +275,7 @@ void sigprof_on_sample(int sig, siginfo_t *info, void *context)
                 info, context);
         return;
     }
-    if (!atomic_load_explicit(&sampler.running, memory_order_relaxed))
+    if (!atomic_load_explicit(&sampler.running, memory_order_acquire))
         return;
     e = grace_enter(sampler.grace);
     if (atomic_load(&sampler.running))
@@ -420,7 +420,7 @@ size_t sigprof_stack_from(const void *return_address, uint64_t *pcs, size_t max,
 
 static bool counts_ends(void)
 {
-    return atomic_load_explicit(&sampler.running, memory_order_relaxed) &&
+    return atomic_load_explicit(&sampler.running, memory_order_acquire) &&
            (sampler.source == CPU_SOURCE_PERF ||
             sampler.source == CPU_SOURCE_PERF_USER);
 }
