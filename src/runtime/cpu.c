@@ -78,7 +78,7 @@ void cpu_read_environment(void)
     cpu.only_timer = source && strcmp(source, "timer") == 0;
 }
 
-static void install(int sig, struct sigaction *old)
+static void install(int sig, struct program_action *old)
 {
     struct sigaction ours = {.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
     struct sigaction now;
@@ -88,7 +88,7 @@ static void install(int sig, struct sigaction *old)
     sampler.sigaction(sig, NULL, &now);
     if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == sigprof_on_sample)
         return;
-    *old = now;
+    program_action_set(old, &now);
     sampler.sigaction(sig, &ours, NULL);
 }
 
@@ -102,11 +102,10 @@ static bool is_installed(int sig)
 
 /* The program's handler back.  The default one only if no signal of ours can
  * be on its way any more: it would end the program. */
-static void uninstall(int sig, struct sigaction *old)
+static void uninstall(int sig, struct program_action *old)
 {
-    if (is_installed(sig) &&
-        ((old->sa_flags & SA_SIGINFO) || old->sa_handler != SIG_DFL))
-        sampler.sigaction(sig, old, NULL);
+    if (is_installed(sig) && atomic_load(&old->handler) != 0 /* SIG_DFL */)
+        sampler.sigaction(sig, &old->full, NULL);
 }
 
 static void close_sources(void)

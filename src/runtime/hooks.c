@@ -113,7 +113,7 @@ PPROF_API int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 }
 
 /* Which of the sampler's places holds the program's action for a signal. */
-static struct sigaction *kept_action(int sig)
+static struct program_action *kept_action(int sig)
 {
     struct sigaction now;
     sigaction_fn *real = find_sigaction();
@@ -132,7 +132,8 @@ PPROF_API int sigaction(int sig, const struct sigaction *act,
                         struct sigaction *old)
 {
     sigaction_fn *real = find_sigaction();
-    struct sigaction *kept, was;
+    struct program_action *kept;
+    struct sigaction was;
 
     if (!real) {
         errno = ENOSYS;
@@ -141,9 +142,9 @@ PPROF_API int sigaction(int sig, const struct sigaction *act,
     kept = sampler.grace ? kept_action(sig) : NULL;
     if (!kept)
         return real(sig, act, old);
-    was = *kept;
+    was = kept->full;
     if (act)
-        *kept = *act;
+        program_action_set(kept, act);
     if (old)
         *old = was;
     return 0;
@@ -151,7 +152,8 @@ PPROF_API int sigaction(int sig, const struct sigaction *act,
 
 PPROF_API __sighandler_t signal(int sig, __sighandler_t handler)
 {
-    struct sigaction *kept = sampler.grace ? kept_action(sig) : NULL;
+    struct program_action *kept = sampler.grace ? kept_action(sig) : NULL;
+    struct sigaction plain = {.sa_handler = handler, .sa_flags = SA_RESTART};
     __sighandler_t (*real)(int, __sighandler_t);
     __sighandler_t old;
 
@@ -159,8 +161,8 @@ PPROF_API __sighandler_t signal(int sig, __sighandler_t handler)
         *(void **)&real = next("signal");
         return real ? real(sig, handler) : SIG_ERR;
     }
-    old = kept->sa_handler;
-    *kept = (struct sigaction){.sa_handler = handler, .sa_flags = SA_RESTART};
+    old = kept->full.sa_handler;
+    program_action_set(kept, &plain);
     return old;
 }
 

@@ -234,7 +234,10 @@ static uint64_t perf_cookie(const siginfo_t *info)
     return *(const uint64_t *)((const char *)info + 24);
 }
 
-static bool is_ours(int sig, const siginfo_t *info)
+/* ThreadSanitizer hands out copies of siginfo in memory that it unmaps with
+ * the thread behind its own back. */
+__attribute__((no_sanitize("thread"))) static bool
+is_ours(int sig, const siginfo_t *info)
 {
     if (sig == SIGTRAP)
         return info->si_code == 6 /* TRAP_PERF */ &&
@@ -244,20 +247,22 @@ static bool is_ours(int sig, const siginfo_t *info)
 }
 
 /* Somebody else's signal: to whom it was meant. */
-static void pass_on(const struct sigaction *old, int sig, siginfo_t *info,
+static void pass_on(struct program_action *old, int sig, siginfo_t *info,
                     void *context)
 {
     struct sigaction plain = {.sa_handler = SIG_DFL};
+    uint64_t word = atomic_load(&old->handler);
+    uintptr_t address = (uintptr_t)(word & ~ACTION_SIGINFO);
+    void (*handler)(int) = (void (*)(int))address;
 
-    if (old->sa_flags & SA_SIGINFO) {
-        old->sa_sigaction(sig, info, context);
+    if (word & ACTION_SIGINFO) {
+        ((void (*)(int, siginfo_t *, void *))address)(sig, info, context);
         return;
     }
-    if (old->sa_handler == SIG_IGN ||
-        (old->sa_handler == SIG_DFL && sig == SIGURG))
+    if (handler == SIG_IGN || (handler == SIG_DFL && sig == SIGURG))
         return;
-    if (old->sa_handler != SIG_DFL) {
-        old->sa_handler(sig);
+    if (handler != SIG_DFL) {
+        handler(sig);
         return;
     }
     /* Nobody wanted it: what would have happened without us. */

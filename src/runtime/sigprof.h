@@ -81,6 +81,28 @@ struct ask {
     uint64_t pcs[UNWIND_MAX_FRAMES];
 };
 
+/*
+ * The program's own action for a signal that we took over.  Handlers read
+ * one word of it: they never see half of an action while the program sets
+ * another.
+ */
+#define ACTION_SIGINFO ((uint64_t)1 << 63) /* no address has this bit */
+struct program_action {
+    struct sigaction full;
+    _Atomic uint64_t handler;
+};
+
+static inline void program_action_set(struct program_action *a,
+                                      const struct sigaction *to)
+{
+    uint64_t handler = (uint64_t)(uintptr_t)to->sa_handler;
+
+    a->full = *to;
+    atomic_store(&a->handler, to->sa_flags & SA_SIGINFO
+                                  ? handler | ACTION_SIGINFO
+                                  : handler);
+}
+
 struct sampler {
     struct grace *grace; /* of the modules: one for everything */
     _Atomic(struct unwind_map *) *map;
@@ -101,7 +123,7 @@ struct sampler {
     _Atomic uint64_t samples; /* signals that became a sample */
     _Atomic uint64_t no_scratch;
     _Atomic uint64_t ends[UNWIND_ENDS];
-    struct sigaction old_prof, old_trap; /* the program's own */
+    struct program_action old_prof, old_trap;
 
     /* thread dump */
     _Atomic(struct ask *) asks; /* NULL: nobody is asking */
@@ -109,7 +131,7 @@ struct sampler {
     _Atomic uint64_t asks_answered;
     _Atomic(struct ask *) wall_asks; /* those of wall.c: slots from ASK_WALL */
     uint32_t n_wall_asks;
-    struct sigaction old_urg;
+    struct program_action old_urg;
 
     /* libc's own: the preload library wraps the name. */
     int (*sigaction)(int, const struct sigaction *, struct sigaction *);

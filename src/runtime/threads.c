@@ -215,18 +215,35 @@ static bool ask_all(struct threads *t, struct ask *asks)
 static pthread_mutex_t listener_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned n_listeners;
 
-void threads_listen(bool on)
+static void install(void)
 {
     struct sigaction ours = {.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    struct sigaction now;
 
+    ours.sa_sigaction = sigprof_on_ask;
+    sigfillset(&ours.sa_mask);
+    sampler.sigaction(SIGURG, NULL, &now);
+    program_action_set(&sampler.old_urg, &now);
+    sampler.sigaction(SIGURG, &ours, NULL);
+}
+
+/* Unless the program has set another one meanwhile. */
+static void uninstall(void)
+{
+    struct sigaction now;
+
+    sampler.sigaction(SIGURG, NULL, &now);
+    if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == sigprof_on_ask)
+        sampler.sigaction(SIGURG, &sampler.old_urg.full, NULL);
+}
+
+void threads_listen(bool on)
+{
     pthread_mutex_lock(&listener_lock);
-    if (on && n_listeners++ == 0) {
-        ours.sa_sigaction = sigprof_on_ask;
-        sigfillset(&ours.sa_mask);
-        sampler.sigaction(SIGURG, &ours, &sampler.old_urg);
-    } else if (!on && --n_listeners == 0) {
-        sampler.sigaction(SIGURG, &sampler.old_urg, NULL);
-    }
+    if (on && n_listeners++ == 0)
+        install();
+    else if (!on && --n_listeners == 0)
+        uninstall();
     pthread_mutex_unlock(&listener_lock);
 }
 
@@ -319,7 +336,7 @@ void threads_after_fork(void)
     listener_lock = fresh;
     if (n_listeners) {
         n_listeners = 0;
-        sampler.sigaction(SIGURG, &sampler.old_urg, NULL);
+        uninstall();
     }
     atomic_store(&sampler.asks, NULL);
 }
