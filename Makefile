@@ -26,7 +26,7 @@ asan:
 
 tsan:
 	[ -d build-tsan ] || $(SETUP) $(TSAN) build-tsan
-	meson test -C build-tsan --suite unit
+	meson test -C build-tsan --suite unit --suite hostile
 
 coverage:
 	[ -d build-coverage ] || $(SETUP) -Db_coverage=true build-coverage

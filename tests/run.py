@@ -15,6 +15,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ASAN = ['-Db_sanitize=address,undefined', '-Db_lundef=false']
+TSAN = ['-Db_sanitize=thread', '-Db_lundef=false']
 FUZZ_SECONDS = 60
 
 # What `meson setup` is told for each build directory.  That of the fuzz
@@ -22,10 +23,16 @@ FUZZ_SECONDS = 60
 SETUP = {
     'build': [],
     'build-asan': ASAN,
+    'build-tsan': TSAN,
     'build-fuzz': [*ASAN, '-Dfuzzing=true', '-Doptimization=1'],
 }
 COMPILERS = {
     'build-fuzz': {'CC': 'clang', 'CXX': 'clang++'},
+}
+# What is built there when it is not all.
+TARGETS = {
+    'build-tsan': ['examples/service', 'tests/e2e/programs/hostile',
+                   'tests/e2e/programs/truth'],
 }
 
 # (name, build directory, its Meson suite or a command, environment)
@@ -39,6 +46,8 @@ SUITES = [
     ('asan unit', 'build-asan', 'unit', {}),
     ('asan replay', 'build-asan', 'fuzz', {}),
     ('asan golden', 'build-asan', 'golden', {'GOLDEN_EVERY': '8'}),
+    ('asan hostile', 'build-asan', 'hostile', {'PPROF_SOAK_SECONDS': '2'}),
+    ('tsan hostile', 'build-tsan', 'hostile', {'PPROF_SOAK_SECONDS': '2'}),
     ('fuzz', 'build-fuzz', ['tests/fuzz/campaign.py', '--total',
                             str(FUZZ_SECONDS)], {}),
 ]
@@ -94,7 +103,8 @@ def build(directory):
             env={**os.environ, **COMPILERS.get(directory, {})}, text=True)
         if setup.returncode != 0:
             return setup.stdout
-    made = subprocess.run(['ninja', '-C', directory], cwd=ROOT,
+    made = subprocess.run(['ninja', '-C', directory,
+                           *TARGETS.get(directory, [])], cwd=ROOT,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True)
     return None if made.returncode == 0 else made.stdout

@@ -1,7 +1,7 @@
 """Programs, and clients, that make life hard for a profiler inside them.
 
-PPROF_SOAK_SECONDS=60 gives each case a minute, and the server ten times as
-many requests.
+PPROF_SOAK_SECONDS=60 gives each case a minute, and the server a lot more
+requests.
 """
 import http.client
 import os
@@ -14,7 +14,7 @@ import time
 import unittest
 
 import support
-from runtime import BUILD, PROGRAMS, SOURCES, source_works
+from runtime import BUILD, PROGRAMS, SANITIZED, SOURCES, source_works
 
 SOAK = os.environ.get('PPROF_SOAK_SECONDS')
 EXAMPLES = os.path.join(BUILD, 'examples')
@@ -30,6 +30,8 @@ class Hostile(unittest.TestCase):
 
     def run_case(self, case, seconds=3, preloaded=False):
         """With all sources at once: less time, and more disorder."""
+        if preloaded and SANITIZED != 'none':
+            self.skipTest('a sanitizer must be loaded before all others')
         prefix = [os.path.join(BUILD, 'pprof-run')] if preloaded else []
         seconds = str(SOAK or seconds)
         running = {}
@@ -49,6 +51,10 @@ class Hostile(unittest.TestCase):
                                  said[1])
                 print('# %s, %s: %s' % (case, source, said[1].strip()))
 
+    @unittest.skipIf('thread' in SANITIZED,
+                     'ThreadSanitizer keeps the copies of siginfo that it '
+                     'makes in memory of the thread, and takes what uses '
+                     'that memory later for a race')
     def test_64_threads_that_start_and_die_all_the_time(self):
         self.run_case('threads', 8)
 
@@ -88,7 +94,8 @@ class Clients(support.TestCase):
         super().setUp()
         self.server = subprocess.Popen(
             [os.path.join(EXAMPLES, 'service')],
-            env=dict(os.environ, PPROF_ADDR='127.0.0.1:0'),
+            env=dict(os.environ, PPROF_ADDR='127.0.0.1:0',
+                     PPROF_MAX_REQUESTS='0'),
             stderr=subprocess.PIPE, text=True)
         self.addCleanup(self.server.stderr.close)
         self.addCleanup(support.stop, self.server)
@@ -174,7 +181,9 @@ class Clients(support.TestCase):
 
     def test_2000_requests_half_of_them_aborted(self):
         seed = random.randrange(1 << 30)
-        n = 10000 if SOAK else 1000
+        n = max(1000, 160 * int(SOAK or 0))
+        if 'thread' in SANITIZED:
+            n = 40  # it holds signals back: each dump waits in vain
         self.complete_all_once()
         self.quiet = self.holdings()
         first = self.storm(n, seed)
@@ -183,7 +192,8 @@ class Clients(support.TestCase):
               'replies %s' % (seed, self.quiet, first, second, self.statuses))
         self.assertEqual(first[:2], self.quiet[:2])
         self.assertEqual(second[:2], self.quiet[:2])
-        self.assertLess(second[2] - first[2], 2048)
+        if SANITIZED == 'none':  # they keep what is freed
+            self.assertLess(second[2] - first[2], 2048)
         # And it is as well as ever: nothing holds the profiler.
         self.statuses = {}
         self.complete('profile?seconds=1')

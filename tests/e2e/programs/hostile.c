@@ -27,6 +27,14 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Sanitizers keep freed memory for long, and their own locks are not given
+ * back in a forked child, where whoever allocates may wait for ever. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { IS_SANITIZED = 1 };
+#else
+enum { IS_SANITIZED = 0 };
+#endif
+
 extern char **environ;
 static atomic_bool stop;
 static int null_fd;
@@ -209,7 +217,7 @@ static void case_fork(double end)
         pid_t pid = fork();
 
         if (pid == 0) {
-            if (i % 4 == 0)
+            if (i % 4 == 0 && !IS_SANITIZED)
                 child_profiles();
             spin(50000);
             _exit(7);
@@ -348,7 +356,7 @@ static bool has_grown(struct holdings a, struct holdings b)
             "%ld\n",
             a.fds, a.threads, a.memory_kb, b.fds, b.threads, b.memory_kb);
     return b.fds != a.fds || b.threads != a.threads ||
-           b.memory_kb - a.memory_kb > 1024;
+           (b.memory_kb - a.memory_kb > 1024 && !IS_SANITIZED);
 }
 
 int main(int argc, char **argv)
