@@ -28,7 +28,22 @@ static const char usage[] =
     "                     (PPROF_CPU_SOURCE; the best that works by itself)\n"
     "  -children          profile what PROGRAM starts, too (PPROF_CHILDREN)\n"
     "  -v                 say on stderr what happens (PPROF_DEBUG)\n"
-    "  -version           print the version\n";
+    "  -version           print the version\n"
+    "\n"
+    "Who may read what is served (PPROF_ and the name in capitals):\n"
+    "  -tls-cert FILE -tls-key FILE  serve it by TLS; PEM files, read again\n"
+    "                     when they change\n"
+    "  -client-ca FILE    to clients with a certificate signed by it\n"
+    "  -client-allow NAMES  … and with one of these names: CN, DNS:..., URI\n"
+    "  -token-file FILE   to clients with a secret of it: a line is a token\n"
+    "                     or user:password; http://user:password@host works\n"
+    "  -kubernetes        to those whom the cluster lets read the URL\n"
+    "  -hosts NAMES       names that the Host header may have\n"
+    "  -insecure          to everybody who can reach it\n"
+    "  -unix-mode OCTAL   mode of a unix socket's file: 600\n"
+    "  -max-seconds N, -max-reply-mb N, -max-connections N, -max-requests N,\n"
+    "  -max-cpu PERCENT   limits: 300, 256, 64, 600 a minute, 4\n"
+    "  -audit PLACE       a line for each profile: stderr, off or a file\n";
 
 static const struct {
     const char *flag, *variable;
@@ -43,6 +58,21 @@ static const struct {
     {"source", "PPROF_CPU_SOURCE", true},
     {"children", "PPROF_CHILDREN", false},
     {"v", "PPROF_DEBUG", false},
+    {"tls-cert", "PPROF_TLS_CERT", true},
+    {"tls-key", "PPROF_TLS_KEY", true},
+    {"client-ca", "PPROF_CLIENT_CA", true},
+    {"client-allow", "PPROF_CLIENT_ALLOW", true},
+    {"token-file", "PPROF_TOKEN_FILE", true},
+    {"kubernetes", "PPROF_KUBERNETES", false},
+    {"hosts", "PPROF_HOSTS", true},
+    {"insecure", "PPROF_INSECURE", false},
+    {"unix-mode", "PPROF_UNIX_MODE", true},
+    {"max-seconds", "PPROF_MAX_SECONDS", true},
+    {"max-reply-mb", "PPROF_MAX_REPLY_MB", true},
+    {"max-connections", "PPROF_MAX_CONNECTIONS", true},
+    {"max-requests", "PPROF_MAX_REQUESTS", true},
+    {"max-cpu", "PPROF_MAX_CPU", true},
+    {"audit", "PPROF_AUDIT", true},
 };
 
 static int fail(const char *words, const char *detail)

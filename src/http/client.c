@@ -3,14 +3,71 @@
 #include <errno.h>
 #include <netdb.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "http/openssl.h"
 #include "http/reply.h"
 #include "http/tls.h"
 
 #define READ_STEP ((size_t)4096)
+
+/* Sockets of posts under way, plus one; 0 is free.  Changed between
+ * openssl_enter and _leave, that is, not during a fork. */
+#define MAX_OPEN 64
+static _Atomic int open_sockets[MAX_OPEN];
+
+static bool replace(int from, int to)
+{
+    for (int i = 0; i < MAX_OPEN; i++) {
+        int was = from;
+
+        if (atomic_compare_exchange_strong(&open_sockets[i], &was, to))
+            return true;
+    }
+    return false;
+}
+
+static int open_socket(const struct addrinfo *a)
+{
+    int fd;
+
+    if (!openssl_enter()) {
+        errno = ESHUTDOWN;
+        return -1;
+    }
+    fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+                a->ai_protocol);
+    if (fd >= 0 && !replace(0, fd + 1)) {
+        close(fd);
+        errno = EMFILE;
+        fd = -1;
+    }
+    openssl_leave();
+    return fd;
+}
+
+static void close_socket(int fd)
+{
+    bool entered = openssl_enter();
+
+    replace(fd + 1, 0);
+    close(fd);
+    if (entered)
+        openssl_leave();
+}
+
+void https_post_after_fork(void)
+{
+    for (int i = 0; i < MAX_OPEN; i++) {
+        int fd = atomic_exchange(&open_sockets[i], 0) - 1;
+
+        if (fd >= 0)
+            close(fd);
+    }
+}
 
 static bool wait_for(int fd, short events, int64_t deadline_ns,
                      struct error *err)
@@ -31,8 +88,7 @@ static bool wait_for(int fd, short events, int64_t deadline_ns,
 static int connect_to(const struct addrinfo *a, int64_t deadline_ns,
                       struct error *err)
 {
-    int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
-                    a->ai_protocol);
+    int fd = open_socket(a);
     int failure = 0;
     socklen_t len = sizeof(failure);
 
@@ -49,7 +105,7 @@ static int connect_to(const struct addrinfo *a, int64_t deadline_ns,
         return fd;
     if (failure != EINPROGRESS)
         error_set(err, "%s", strerror(failure));
-    close(fd);
+    close_socket(fd);
     return -1;
 }
 
@@ -158,7 +214,7 @@ bool https_post(const struct https_post *p, int *status, struct buf *reply,
         error_wrap(err, "Post \"https://%s:%s%s\"", p->host, p->port, p->path);
     tls_free(t);
     if (fd >= 0)
-        close(fd);
+        close_socket(fd);
     if (request.data)
         explicit_bzero(request.data, request.len);
     buf_release(&request);

@@ -26,4 +26,7 @@ struct https_post {
 bool https_post(const struct https_post *post, int *status, struct buf *reply,
                 struct error *err);
 
+/* In the child: closes what the parent's threads had open. */
+void https_post_after_fork(void);
+
 #endif

@@ -19,7 +19,7 @@
  * PPROF_KUBERNETES_DIR is another place for these two files.
  *
  * Answers are kept for a minute, failures for a few seconds.  Everything but
- * a clear yes is a no.  Any thread may ask; it waits for ten seconds at most.
+ * a clear yes is a no.  Any thread may ask; it waits for five seconds at most.
  */
 struct review;
 

@@ -62,6 +62,9 @@ struct http_server {
     char address[HTTP_ADDRESS_MAX];
     int listener, epoll, wakeup;
     bool accepting; /* the listener is in the epoll set */
+    /* Held while a descriptor is open that is not in the list: a forked
+     * child closes those of the list. */
+    pthread_mutex_t opening;
     struct connection *connections;
     unsigned n_connections;
     pthread_t thread;
@@ -212,6 +215,10 @@ static void set_accepting(struct http_server *s, bool on)
 
 static void drop(struct http_server *s, struct connection *c)
 {
+    /* Closing is not enough: while a forked child has the socket, too, its
+     * events would go on coming. */
+    epoll_ctl(s->epoll, EPOLL_CTL_DEL, c->fd, NULL);
+    pthread_mutex_lock(&s->opening);
     if (c->prev)
         c->prev->next = c->next;
     else
@@ -220,6 +227,7 @@ static void drop(struct http_server *s, struct connection *c)
         c->next->prev = c->prev;
     s->n_connections--;
     connection_free(c);
+    pthread_mutex_unlock(&s->opening);
     set_accepting(s, true);
 }
 
@@ -427,19 +435,23 @@ static void accept_clients(struct http_server *s)
     for (int i = 0; i < EVENTS_AT_ONCE; i++) {
         struct sockaddr_storage addr = {0};
         socklen_t len = sizeof(addr);
-        int fd;
+        int fd, failure;
 
         make_room(s);
         if (!s->accepting)
             return;
+        pthread_mutex_lock(&s->opening);
         fd = accept4(s->listener, (struct sockaddr *)&addr, &len,
                      SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (fd < 0 && errno != EAGAIN && errno != EINTR &&
-            errno != ECONNABORTED)
+        failure = errno;
+        if (fd >= 0)
+            add_connection(s, fd, &addr);
+        pthread_mutex_unlock(&s->opening);
+        if (fd < 0 && failure != EAGAIN && failure != EINTR &&
+            failure != ECONNABORTED)
             set_accepting(s, false); /* no descriptors left: try again later */
         if (fd < 0)
             return;
-        add_connection(s, fd, &addr);
         breathe(s);
     }
 }
@@ -532,6 +544,7 @@ static void init_locks(struct http_server *s)
     pthread_condattr_t attr;
 
     pthread_mutex_init(&s->lock, NULL);
+    pthread_mutex_init(&s->opening, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&s->work, &attr);
@@ -613,9 +626,20 @@ void http_server_free(struct http_server *s)
     close_descriptors(s);
     tls_server_free(s->tls);
     pthread_mutex_destroy(&s->lock);
+    pthread_mutex_destroy(&s->opening);
     pthread_cond_destroy(&s->work);
     pthread_cond_destroy(&s->quiet);
     free(s);
+}
+
+void http_server_before_fork(struct http_server *s)
+{
+    pthread_mutex_lock(&s->opening);
+}
+
+void http_server_after_fork(struct http_server *s)
+{
+    pthread_mutex_unlock(&s->opening);
 }
 
 void http_server_abandon(struct http_server *s)

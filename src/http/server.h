@@ -96,6 +96,11 @@ struct http_server *http_server_new(const struct http_server_options *options,
 /* Ends every request, joins the threads, closes everything. */
 void http_server_free(struct http_server *s);
 
+/* Around fork, in the parent: a descriptor that is just being opened must
+ * not stay open in the child. */
+void http_server_before_fork(struct http_server *s);
+void http_server_after_fork(struct http_server *s);
+
 /* In the child after fork: the threads are gone, the descriptors are shared
  * with the parent.  Closes the child's copies and forgets the memory. */
 void http_server_abandon(struct http_server *s);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "http/client.h"
 #include "http/guard.h"
 #include "http/openssl.h"
 #include "http/server.h"
@@ -14,6 +15,8 @@
 #include "runtime/endpoint.h"
 #include "runtime/locks.h"
 #include "runtime/state.h"
+
+#define FORK_PATIENCE_NS 20000000
 
 static struct {
     pthread_mutex_t lock;
@@ -209,14 +212,28 @@ void serve_own_address(const char *address, char *out, size_t size)
                  address);
 }
 
-void serve_before_fork(void)
+/* The lock is waited for, but not long, as in state.c: who starts an endpoint
+ * may be waiting for the loader, whose lock the forking thread may have. */
+bool serve_before_fork(void)
 {
+    struct timespec until =
+        clock_timespec(clock_realtime_ns() + FORK_PATIENCE_NS);
+    bool locked = pthread_mutex_timedlock(&serving.lock, &until) == 0;
+
+    if (locked && serving.server)
+        http_server_before_fork(serving.server);
     openssl_before_fork();
+    return locked;
 }
 
-void serve_after_fork_in_parent(void)
+void serve_after_fork_in_parent(bool locked)
 {
     openssl_after_fork(false);
+    if (!locked)
+        return;
+    if (serving.server)
+        http_server_after_fork(serving.server);
+    pthread_mutex_unlock(&serving.lock);
 }
 
 void serve_after_fork(void)
@@ -227,6 +244,7 @@ void serve_after_fork(void)
     char own[512];
 
     openssl_after_fork(true);
+    https_post_after_fork();
     pthread_mutex_init(&serving.lock, NULL);
     if (was_up)
         http_server_abandon(serving.server);

@@ -29,8 +29,8 @@ void serve_own_address(const char *address, char *out, size_t size);
 
 /* Around fork: a child has neither the parent's listener nor a lock that one
  * of its threads had. */
-void serve_before_fork(void);
-void serve_after_fork_in_parent(void);
+bool serve_before_fork(void); /* what the next one must be told */
+void serve_after_fork_in_parent(bool locked);
 void serve_after_fork(void);
 
 #endif

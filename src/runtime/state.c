@@ -39,7 +39,12 @@ static _Atomic int n_starting; /* made, but not in own yet */
 
 #define FORK_PATIENCE_NS 20000000
 
-enum { FORK_LOCKED = 1, FORK_UNBLOCK_PROF = 2, FORK_UNBLOCK_TRAP = 4 };
+enum {
+    FORK_LOCKED = 1,
+    FORK_UNBLOCK_PROF = 2,
+    FORK_UNBLOCK_TRAP = 4,
+    FORK_SERVE_LOCKED = 8,
+};
 
 /*
  * A sampling signal that comes again and again while a big process is being
@@ -64,7 +69,8 @@ static void before_fork(void)
     until = clock_timespec(clock_realtime_ns() + FORK_PATIENCE_NS);
     if (pthread_mutex_timedlock(&runtime.lock, &until) == 0)
         undo |= FORK_LOCKED;
-    serve_before_fork();
+    if (serve_before_fork())
+        undo |= FORK_SERVE_LOCKED;
     pprof_thread.at_fork = undo;
 }
 
@@ -82,7 +88,7 @@ static void unblock_after_fork(void)
 
 static void after_fork_in_parent(void)
 {
-    serve_after_fork_in_parent();
+    serve_after_fork_in_parent(pprof_thread.at_fork & FORK_SERVE_LOCKED);
     if (pprof_thread.at_fork & FORK_LOCKED)
         pthread_mutex_unlock(&runtime.lock);
     unblock_after_fork();

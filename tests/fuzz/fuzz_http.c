@@ -115,7 +115,8 @@ static void as_request(struct str bytes)
     case HTTP_COMPLETE:
         break;
     }
-    must(used <= bytes.n && is_inside(r.path, bytes) &&
+    must(used <= bytes.n &&
+         (is_inside(r.path, bytes) || str_eq(r.path, STR("/"))) &&
          is_inside(r.query, bytes) && r.n_headers <= HTTP_MAX_HEADERS);
     r.body = STR("");
     if (r.chunked) {

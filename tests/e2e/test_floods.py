@@ -1,0 +1,202 @@
+"""The endpoint under attack, and TLS in a program that forks and ends."""
+import os
+import resource
+import socket
+import ssl
+import threading
+import time
+
+import certificates
+import support
+from secure import RUN, SERVICE, Program, TestCase
+
+
+def cpu_seconds(pid, name):
+    """CPU time of the threads of that name."""
+    total = 0
+    for tid in os.listdir('/proc/%d/task' % pid):
+        with open('/proc/%d/task/%s/stat' % (pid, tid)) as f:
+            comm, rest = f.read().split('(', 1)[1].rsplit(')', 1)
+        if comm == name:
+            total += sum(int(x) for x in rest.split()[11:13])
+    return total / os.sysconf('SC_CLK_TCK')
+
+
+class Floods(TestCase):
+    """However many ask for whatever: the program has its CPU, and the
+    endpoint answers when they are gone."""
+    SECONDS = 2
+
+    def flood(self, attack):
+        """Runs it; the share of one CPU that our thread used meanwhile."""
+        program = self.serve(PPROF_MAX_CPU='4')
+        stop = threading.Event()
+        threads = [threading.Thread(target=self.repeat,
+                                    args=(attack, program.port, stop))
+                   for _ in range(4)]
+        time.sleep(0.5)
+        before = cpu_seconds(program.process.pid, 'pprof-http')
+        start = time.monotonic()
+        for t in threads:
+            t.start()
+        time.sleep(self.SECONDS)
+        used = cpu_seconds(program.process.pid, 'pprof-http') - before
+        took = time.monotonic() - start
+        stop.set()
+        for t in threads:
+            t.join()
+        self.assertIsNone(program.process.poll())
+        # What was saved up, the share, and the clock's grain.
+        self.assertLess(used, 0.1 + 0.04 * took + 0.1)
+        # Several tries: what the flood left in the queue comes first.
+        self.assertIn(200, [self.status(program.url + '/debug/pprof/cmdline',
+                                        '-m', '10') for _ in range(3)])
+
+    def repeat(self, attack, port, stop):
+        while not stop.is_set():
+            try:
+                with socket.create_connection(('127.0.0.1', port), 1) as s:
+                    s.settimeout(1)
+                    attack(s, stop)
+            except OSError:
+                time.sleep(0.01)
+
+    def test_pipelined_garbage(self):
+        self.flood(lambda s, stop: s.sendall(b'\0GARBAGE / \r\n\r\n' * 10000))
+
+    def test_pipelined_requests(self):
+        self.flood(lambda s, stop: s.sendall(
+            b'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n' * 10000))
+
+    def test_headers_of_100_megabytes(self):
+        def attack(s, stop):
+            s.sendall(b'GET / HTTP/1.1\r\nHost: localhost\r\nX: ')
+            for _ in range(1600):
+                if stop.is_set():
+                    return
+                s.sendall(b'x' * 65536)
+        self.flood(attack)
+
+    def test_slow_headers(self):
+        def attack(s, stop):
+            for c in b'GET / HTTP/1.1\r\nHost: localhost\r\nX: ' + b'x' * 99:
+                if stop.wait(0.02):
+                    return
+                s.sendall(bytes([c]))
+        self.flood(attack)
+
+    def test_10000_half_open_connections(self):
+        limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if limit[1] != resource.RLIM_INFINITY and limit[1] < 10500:
+            self.skipTest('no more than %d descriptors' % limit[1])
+        resource.setrlimit(resource.RLIMIT_NOFILE, (10500, limit[1]))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, limit)
+        program = self.serve(PPROF_MAX_CPU='4')
+        before = cpu_seconds(program.process.pid, 'pprof-http')
+        start = time.monotonic()
+        sockets = []
+        for _ in range(10000):
+            s = socket.socket()
+            s.setblocking(False)
+            s.connect_ex(('127.0.0.1', program.port))
+            sockets.append(s)
+        fds = len(os.listdir('/proc/%d/fd' % program.process.pid))
+        self.assertLess(fds, 80)
+        for s in sockets:
+            s.close()
+        self.assertIn(200, [self.status(program.url + '/debug/pprof/cmdline',
+                                        '-m', '10') for _ in range(3)])
+        used = cpu_seconds(program.process.pid, 'pprof-http') - before
+        self.assertLess(used, 0.2 + 0.04 * (time.monotonic() - start))
+
+
+@support.needs('openssl', 'curl')
+class Life(TestCase):
+    """TLS in a program that forks, ends and has little to do with it."""
+
+    def test_the_end_is_clean_while_clients_shake_hands(self):
+        cert, key = certificates.self_signed(self.certs, 'x')
+        for _ in range(3):
+            program = Program([SERVICE, '1'], PPROF_TLS_CERT=cert,
+                              PPROF_TLS_KEY=key)
+            context = ssl._create_unverified_context()
+            stop = threading.Event()
+
+            def knock():
+                while not stop.is_set():
+                    try:
+                        with socket.create_connection(
+                                ('127.0.0.1', program.port), 5) as s:
+                            context.wrap_socket(s).close()
+                    except OSError:
+                        pass
+            threads = [threading.Thread(target=knock) for _ in range(3)]
+            for t in threads:
+                t.start()
+            self.assertEqual(program.process.wait(20), 0)
+            stop.set()
+            for t in threads:
+                t.join()
+            program.stop()
+
+    def test_children_have_nothing_of_it(self):
+        cert, key = certificates.self_signed(self.certs, 'x')
+        program = self.serve(
+            [RUN, '/usr/bin/python3', '-c',
+             'import os, sys, time\n'
+             'for i in range(50):\n'
+             '    pid = os.fork()\n'
+             '    if pid == 0:\n'
+             '        import ssl, socket\n'
+             '        a, b = socket.socketpair()\n'
+             '        left = [f for f in range(3, 50)\n'
+             '                if os.path.exists("/proc/self/fd/%d" % f)\n'
+             '                and "socket" in os.readlink(\n'
+             '                    "/proc/self/fd/%d" % f)]\n'
+             '        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)\n'
+             '        os._exit(len(left) > 2)\n'
+             '    if os.waitpid(pid, 0)[1]: sys.exit(3)\n'
+             'print("forked", file=sys.stderr, flush=True)\n'
+             'time.sleep(60)\n'],
+            PPROF_TLS_CERT=cert, PPROF_TLS_KEY=key)
+        stop = threading.Event()
+        context = ssl._create_unverified_context()
+
+        def knock():
+            while not stop.is_set():
+                try:
+                    with socket.create_connection(
+                            ('127.0.0.1', program.port), 5) as s:
+                        context.wrap_socket(s).close()
+                except OSError:
+                    pass
+        thread = threading.Thread(target=knock)
+        thread.start()
+        try:
+            program.wait_for_words('forked', 30)
+        finally:
+            stop.set()
+            thread.join()
+        self.assertEqual(self.status(program.url + '/healthz', '-k'), 200)
+
+    def test_a_client_that_breaks_off_kills_nobody(self):
+        cert, key = certificates.self_signed(self.certs, 'x')
+        program = self.serve(PPROF_TLS_CERT=cert, PPROF_TLS_KEY=key)
+        context = ssl._create_unverified_context()
+        for _ in range(20):
+            s = context.wrap_socket(socket.create_connection(
+                ('127.0.0.1', program.port)))
+            s.sendall(b'GET /debug/pprof/threads?debug=2 HTTP/1.1\r\n'
+                      b'Host: localhost\r\n\r\n' * 5)
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                         b'\1\0\0\0\0\0\0\0')
+            s.close()
+        time.sleep(0.3)
+        self.assertIsNone(program.process.poll())
+        self.assertEqual(self.status(program.url + '/healthz', '-k'), 200)
+
+    def test_nothing_of_openssl_without_tls(self):
+        program = self.serve()
+        self.status(program.url + '/debug/pprof/threads')
+        with open('/proc/%d/maps' % program.process.pid) as f:
+            self.assertNotIn('libssl', f.read())

@@ -1,0 +1,775 @@
+"""An endpoint that may face a network: the recipes of five guides with real
+certificates, tokens, a cluster's word, rotation and limits."""
+import http.client
+import http.server
+import json
+import os
+import re
+import shutil
+import socket
+import ssl
+import stat
+import subprocess
+import tempfile
+import threading
+import time
+
+import certificates
+import support
+from secure import RUN, SERVICE, Program, TestCase
+
+PROFILES = ('profile?seconds=1', 'heap', 'goroutine', 'allocs',
+            'threadcreate')
+
+
+@support.needs('openssl', 'curl')
+class Olm(TestCase):
+    """Certificate, key and client CA: the same self-signed file."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.cert, cls.key = certificates.self_signed(cls.certs, 'olm')
+        cls.program = Program(
+            [RUN, '-tls-cert', cls.cert, '-tls-key', cls.key,
+             '--client-ca=' + cls.cert, '/usr/bin/python3', '-c',
+             'import time\nwhile True: [x*x for x in range(9999)]'])
+        cls.addClassCleanup(cls.program.stop)
+        cls.pprof_url = cls.program.url + '/debug/pprof/'
+
+    def test_five_profiles_with_the_certificate(self):
+        for name in PROFILES:
+            with self.subTest(name=name):
+                self.assert_profile(self.curl(
+                    self.pprof_url + name, '--cert', self.cert, '--key',
+                    self.key, '--insecure'))
+
+    def test_403_without(self):
+        for name in PROFILES + ('', 'cmdline', 'symbol', 'nope'):
+            with self.subTest(name=name):
+                self.assertEqual(self.curl(self.pprof_url + name,
+                                           '--insecure'),
+                                 (403, b'a client certificate is needed\n'))
+
+    def test_probes_are_green(self):
+        for path in ('/healthz', '/readyz'):
+            self.assertEqual(self.curl(self.program.url + path, '-k'),
+                             (200, b'ok'))
+
+    def test_plain_http_is_told_so(self):
+        self.assertEqual(
+            self.curl(self.pprof_url.replace('https:', 'http:')),
+            (400, b'Client sent an HTTP request to an HTTPS server.\n'))
+
+    def test_our_pprof_fetches(self):
+        done = self.pprof('-top', '-no_save', '-seconds=1',
+                          '-tls_cert', self.cert, '-tls_key', self.key,
+                          self.pprof_url.replace('https:', 'https+insecure:')
+                          + 'profile')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('Type: cpu', done.stdout)
+
+    def test_a_line_for_each_profile(self):
+        self.curl(self.pprof_url + 'goroutine?debug=1', '-k', '--cert',
+                  self.cert, '--key', self.key)
+        line = self.program.wait_for_words('goroutine?debug=1')
+        self.assertRegex(
+            line, r'^pprof: audit time=\S+Z who="CN:olm" '
+            r'from=127\.0\.0\.1:\d+ what="/debug/pprof/goroutine\?debug=1" '
+            r'status=200 bytes=\d+ seconds=\d+\.\d+\n$')
+
+    def test_the_key_usage_of_servers_is_not_enough(self):
+        cert, key = certificates.self_signed(
+            self.certs, 'servers', '-addext', 'extendedKeyUsage=serverAuth')
+        program = self.serve(PPROF_TLS_CERT=cert, PPROF_TLS_KEY=key,
+                             PPROF_CLIENT_CA=cert)
+        self.assertEqual(self.status(program.url + '/debug/pprof/', '-k',
+                                     '--cert', cert, '--key', key), 0)
+
+
+@support.needs('openssl', 'curl')
+class MutualTls(TestCase):
+    """What etcd does with --client-cert-auth."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.ca = ca = certificates.Authority(cls.certs)
+        cls.foreign = certificates.Authority(cls.certs, 'foreign')
+        cls.server = ca.sign('server', usage='serverAuth',
+                             alternatives='IP:127.0.0.1,DNS:localhost')
+        cls.people = {
+            'client': ca.sign('client', usage='clientAuth'),
+            'both': ca.sign('both', usage='clientAuth,serverAuth'),
+            'none': ca.sign('none'),
+            'servers': ca.sign('servers', usage='serverAuth'),
+            'old': ca.sign('old', usage='clientAuth', days='-1'),
+            'stranger': cls.foreign.sign('stranger', usage='clientAuth'),
+            'pod': ca.sign('pod', usage='clientAuth', alternatives=(
+                'DNS:pod.example,URI:spiffe://cluster/ns/mon/sa/prom')),
+        }
+        cls.env = dict(PPROF_TLS_CERT=cls.server[0],
+                       PPROF_TLS_KEY=cls.server[1], PPROF_CLIENT_CA=ca.cert)
+        cls.program = Program([SERVICE], **cls.env)
+        cls.addClassCleanup(cls.program.stop)
+
+    def as_(self, name, program=None):
+        cert, key = self.people[name]
+        return self.status((program or self.program).url +
+                           '/debug/pprof/threads', '--cacert', self.ca.cert,
+                           '--cert', cert, '--key', key)
+
+    def test_who_gets_in(self):
+        for name in ('client', 'both', 'none', 'pod'):
+            self.assertEqual((name, self.as_(name)), (name, 200))
+
+    def test_who_does_not(self):
+        for name in ('servers', 'stranger', 'old'):
+            with self.subTest(name=name):
+                self.assertIn(self.as_(name), (0, 403))
+
+    def test_the_server_proves_who_it_is(self):
+        cert, key = self.people['client']
+        options = ['--cert', cert, '--key', key]
+        url = self.program.url + '/debug/pprof/threads'
+        self.assertEqual(self.status(url, *options), 0)
+        self.assertEqual(self.status(url, *options, '--cacert',
+                                     self.foreign.cert), 0)
+        self.assertEqual(self.status(url.replace('127.0.0.1', 'localhost'),
+                                     *options, '--cacert', self.ca.cert), 200)
+
+    def test_our_pprof_fetches(self):
+        cert, key = self.people['client']
+        done = self.pprof('-top', '-no_save', '-tls_cert', cert, '-tls_key',
+                          key, '-tls_ca', self.ca.cert,
+                          self.program.url + '/debug/pprof/threads')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('Type: threads', done.stdout)
+        cert, key = self.people['stranger']
+        self.assert_fails(self.pprof(
+            '-top', '-no_save', '-tls_cert', cert, '-tls_key', key, '-tls_ca',
+            self.ca.cert, self.program.url + '/debug/pprof/threads'))
+
+    def test_only_these_names(self):
+        for allowed, passes in (('bob, client', ('client',)),
+                                ('DNS:POD.example', ('pod',)),
+                                ('spiffe://cluster/ns/mon/*', ('pod',)),
+                                ('DNS:client,CN:x', ())):
+            program = Program([SERVICE], PPROF_CLIENT_ALLOW=allowed,
+                              **self.env)
+            for name in ('client', 'pod'):
+                with self.subTest(allowed=allowed, name=name):
+                    self.assertEqual(self.as_(name, program),
+                                     200 if name in passes else 403)
+            program.stop()
+
+    def test_keep_alive_and_a_large_post(self):
+        cert, key = self.people['client']
+        context = ssl.create_default_context(cafile=self.ca.cert)
+        context.load_cert_chain(cert, key)
+        c = http.client.HTTPSConnection('127.0.0.1', self.program.port,
+                                        context=context, timeout=30)
+        self.addCleanup(c.close)
+        for _ in range(20):
+            c.request('POST', '/debug/pprof/symbol', '0x1+' * 100000)
+            reply = c.getresponse()
+            self.assertEqual(reply.status, 200)
+            self.assertTrue(reply.read().startswith(b'num_symbols: 1\n'))
+            c.request('GET', '/debug/pprof/threads')
+            reply = c.getresponse()
+            self.assertEqual((reply.status, reply.read()[:2]),
+                             (200, b'\x1f\x8b'))
+
+    def test_pipelined_requests_in_one_record(self):
+        cert, key = self.people['client']
+        context = ssl.create_default_context(cafile=self.ca.cert)
+        context.load_cert_chain(cert, key)
+        with socket.create_connection(('127.0.0.1', self.program.port)) as s:
+            with context.wrap_socket(s, server_hostname='127.0.0.1') as t:
+                one = b'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'
+                last = one.replace(b'\r\n\r\n',
+                                   b'\r\nConnection: close\r\n\r\n')
+                t.sendall(one * 299 + last)
+                got = b''
+                while chunk := t.recv(65536):
+                    got += chunk
+        self.assertEqual(got.count(b'HTTP/1.1 200 OK'), 300)
+
+    @support.needs('nmap')
+    def test_nothing_below_tls_1_2_and_no_weak_cipher(self):
+        done = subprocess.run(
+            ['nmap', '-Pn', '-p', str(self.program.port), '--script',
+             'ssl-enum-ciphers', '127.0.0.1'], capture_output=True, text=True,
+            timeout=120)
+        self.assertEqual(set(re.findall(r'(TLSv[\d.]+|SSLv\d)', done.stdout)),
+                         {'TLSv1.2', 'TLSv1.3'}, done.stdout)
+        grades = re.findall(r'(TLS_\S+) .* - ([A-F])', done.stdout)
+        self.assertTrue(grades)
+        for cipher, grade in grades:
+            self.assertEqual(grade, 'A', cipher)
+            self.assertRegex(cipher, r'GCM|CHACHA20')
+        self.assertIn('least strength: A', done.stdout)
+        self.assertNotIn('warnings', done.stdout)
+
+    def test_old_protocols_and_renegotiation(self):
+        address = '127.0.0.1:%d' % self.program.port
+        for old in ('-tls1', '-tls1_1'):
+            done = subprocess.run(
+                ['openssl', 's_client', '-connect', address, old, '-cipher',
+                 'ALL:@SECLEVEL=0'], input=b'', capture_output=True,
+                timeout=20)
+            self.assertNotEqual(done.returncode, 0)
+        done = subprocess.run(
+            ['openssl', 's_client', '-connect', address, '-tls1_2'],
+            input=b'R\n', capture_output=True, timeout=20)
+        self.assertNotIn(b'Session-ID: 0', done.stdout)
+        self.assertIn(b'no renegotiation', done.stderr)
+
+
+@support.needs('openssl', 'curl')
+class Rotation(TestCase):
+    def replace(self, pair):
+        """As cert-manager and the kubelet do: another directory's link."""
+        fresh = tempfile.mkdtemp(dir=self.dir)
+        shutil.copy(pair[0], os.path.join(fresh, 'tls.crt'))
+        shutil.copy(pair[1], os.path.join(fresh, 'tls.key'))
+        link = self.path('link')
+        os.symlink(fresh, link)
+        os.rename(link, self.path('data'))
+
+    def serial(self, port):
+        pem = ssl.get_server_certificate(('127.0.0.1', port))
+        done = subprocess.run(['openssl', 'x509', '-noout', '-subject'],
+                              input=pem, capture_output=True, text=True)
+        return done.stdout.strip().split('=')[-1].strip()
+
+    def wait_for_serial(self, port, name):
+        for _ in range(60):
+            if self.serial(port) == name:
+                return
+            time.sleep(0.1)
+        self.fail('still %s' % self.serial(port))
+
+    def test_a_new_certificate_is_served(self):
+        ca = certificates.Authority(self.dir)
+        first, second = ca.sign('first'), ca.sign('second')
+        third = ca.sign('third')
+        self.replace(first)
+        data = self.path('data')
+        program = self.serve(PPROF_TLS_CERT=data + '/tls.crt',
+                             PPROF_TLS_KEY=data + '/tls.key')
+        context = ssl._create_unverified_context()
+        old = http.client.HTTPSConnection('127.0.0.1', program.port,
+                                          context=context)
+        self.addCleanup(old.close)
+        old.request('GET', '/healthz')
+        self.assertEqual(old.getresponse().read(), b'ok')
+        self.assertEqual(self.serial(program.port), 'first')
+        self.replace(second)
+        self.wait_for_serial(program.port, 'second')
+        # A connection that was there goes on.
+        old.request('GET', '/healthz')
+        self.assertEqual(old.getresponse().read(), b'ok')
+        # A pair that does not fit together is not taken, and said once.
+        self.replace((third[0], second[1]))
+        program_said = 'the certificate in use stays'
+        end = time.monotonic() + 10
+        while time.monotonic() < end and not any(
+                program_said in line for line in program.said):
+            self.assertEqual(self.serial(program.port), 'second')
+            time.sleep(0.1)
+        time.sleep(2.5)
+        self.assertEqual(self.serial(program.port), 'second')
+        self.assertEqual(len([line for line in program.said
+                              if program_said in line]), 1)
+        self.assertIn('tls.key: key values mismatch',
+                      program.wait_for_words(program_said))
+        self.replace(third)
+        self.wait_for_serial(program.port, 'third')
+
+
+class Loopback(TestCase):
+    """library-go's: 127.0.0.1 and nobody is asked."""
+
+    def test_everybody_here_but_no_stranger_s_page(self):
+        program = self.serve()
+        url = program.url + '/debug/pprof/threads'
+        self.assertEqual(self.status(url), 200)
+        self.assertEqual(self.status(url.replace('127.0.0.1', 'localhost')),
+                         200)
+        status, body = self.curl(url, '-H', 'Host: evil.example')
+        self.assertEqual(status, 403)
+        self.assertIn(b'PPROF_HOSTS', body)
+        self.assertEqual(self.status(program.url + '/healthz', '-H',
+                                     'Host: evil.example'), 200)
+        self.assertFalse([x for x in program.said if 'audit' in x])
+
+    def test_a_name_that_is_allowed(self):
+        program = self.serve(PPROF_HOSTS='pod.example', PPROF_AUDIT='stderr')
+        url = program.url + '/debug/pprof/threads'
+        self.assertEqual(self.status(url, '-H', 'Host: pod.example:8443'),
+                         200)
+        self.assertIn('who="-"', program.wait_for_words('audit'))
+
+    def test_no_cors_no_sniffing_no_listing(self):
+        program = self.serve()
+        for path in ('/debug/pprof/', '/debug/pprof/threads', '/', '/etc',
+                     '/debug/pprof/../../etc/passwd', '/healthz'):
+            done = subprocess.run(
+                ['curl', '-si', '--path-as-is', '-H', 'Origin: http://evil',
+                 program.url + path], capture_output=True, text=True,
+                errors='replace')
+            head = done.stdout.split('\r\n\r\n')[0].lower()
+            self.assertNotIn('access-control', head)
+            self.assertIn('x-content-type-options: nosniff', head)
+            self.assertNotIn('root:', done.stdout)
+
+
+class BindAddress(TestCase):
+    """controller-runtime's and Redkey's: an address of one's choice."""
+
+    def refused(self, **env):
+        full = {k: v for k, v in os.environ.items()
+                if not k.startswith('PPROF_')}
+        done = subprocess.run([SERVICE, '1'], env=dict(full, **env),
+                              capture_output=True, text=True, timeout=30)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        return done.stderr
+
+    def test_a_wider_address_needs_more(self):
+        for address in (':0', '0.0.0.0:0', '[::]:0'):
+            said = self.refused(PPROF_ADDR=address)
+            for word in (address, 'other machines', 'PPROF_CLIENT_CA',
+                         'PPROF_TOKEN_FILE', 'PPROF_INSECURE=1'):
+                self.assertIn(word, said)
+
+    def test_tokens_in_the_clear_need_more(self):
+        with open(self.path('tokens'), 'w') as f:
+            f.write('secret\n')
+        os.chmod(self.path('tokens'), 0o600)
+        said = self.refused(PPROF_ADDR=':0',
+                            PPROF_TOKEN_FILE=self.path('tokens'))
+        self.assertIn('in the clear', said)
+        program = self.serve(PPROF_ADDR='0.0.0.0:0', PPROF_INSECURE='1',
+                             PPROF_TOKEN_FILE=self.path('tokens'))
+        url = program.url.replace('0.0.0.0', '127.0.0.1') + '/debug/pprof/'
+        self.assertEqual(self.status(url), 401)
+
+    def test_insecure_says_it_in_so_many_words(self):
+        program = self.serve(PPROF_ADDR='0.0.0.0:0', PPROF_INSECURE='1')
+        url = program.url.replace('0.0.0.0', '127.0.0.1') + '/debug/pprof/'
+        self.assertEqual(self.status(url, '-H', 'Host: any.name'), 200)
+
+    @support.needs('openssl')
+    def test_settings_that_do_not_go_together(self):
+        cert, key = certificates.self_signed(self.certs, 'a')
+        _, other = certificates.self_signed(self.certs, 'b')
+        self.assertIn('PPROF_TLS_KEY', self.refused(PPROF_TLS_CERT=cert))
+        self.assertIn('PPROF_TLS_CERT', self.refused(PPROF_TLS_KEY=key))
+        self.assertIn('PPROF_TLS_CERT', self.refused(PPROF_CLIENT_CA=cert))
+        self.assertIn('PPROF_CLIENT_CA',
+                      self.refused(PPROF_CLIENT_ALLOW='alice'))
+        said = self.refused(PPROF_TLS_CERT=cert, PPROF_TLS_KEY=other)
+        self.assertIn('key values mismatch', said)
+        said = self.refused(PPROF_TLS_CERT='/nowhere', PPROF_TLS_KEY=key)
+        self.assertIn('/nowhere', said)
+        said = self.refused(PPROF_TOKEN_FILE='/nowhere')
+        self.assertIn('open /nowhere: no such file', said)
+        said = self.refused(PPROF_MAX_SECONDS='many')
+        self.assertIn('PPROF_MAX_SECONDS=many: want a number', said)
+        said = self.refused(PPROF_KUBERNETES='1')
+        self.assertIn('KUBERNETES_SERVICE_HOST', said)
+
+
+@support.needs('curl')
+class Tokens(TestCase):
+    def setUp(self):
+        super().setUp()
+        self.write('# who may\nfirst\nbob:pass\n')
+        self.program = self.serve(PPROF_TOKEN_FILE=self.path('tokens'))
+        self.url = self.program.url + '/debug/pprof/threads'
+
+    def write(self, text, mode=0o600):
+        with open(self.path('new'), 'w') as f:
+            f.write(text)
+        os.chmod(self.path('new'), mode)
+        os.rename(self.path('new'), self.path('tokens'))
+
+    def test_bearer_and_basic(self):
+        for options in (['-H', 'Authorization: Bearer first'],
+                        ['-u', 'bob:pass'], ['-u', 'any:first']):
+            self.assertEqual(self.status(self.url, *options), 200)
+        for options in ([], ['-H', 'Authorization: Bearer firs'],
+                        ['-H', 'Authorization: Bearer bob:pass'],
+                        ['-u', 'bob:'], ['-u', 'eve:pass'],
+                        ['-H', 'Authorization: Digest x']):
+            status, body = self.curl(self.url, *options)
+            self.assertEqual((status, body), (401, b'Unauthorized\n'))
+        self.assertEqual(self.status(self.program.url + '/readyz'), 200)
+        self.assertIn('who="user bob"',
+                      self.program.wait_for_words('user bob'))
+
+    def test_the_file_is_read_again(self):
+        self.write('second\n')
+        for _ in range(50):
+            if self.status(self.url, '-H',
+                           'Authorization: Bearer second') == 200:
+                break
+            time.sleep(0.1)
+        else:
+            self.fail('the new token is not known')
+        self.assertEqual(self.status(self.url, '-u', 'bob:pass'), 401)
+        os.remove(self.path('tokens'))
+        for _ in range(50):
+            if self.status(self.url, '-u', 'x:second') == 401:
+                break
+            time.sleep(0.1)
+        else:
+            self.fail('the old token still works')
+        self.program.wait_for_words('nobody has a token any more')
+
+    def test_guessing_ends_soon(self):
+        c = http.client.HTTPConnection('127.0.0.1', self.program.port)
+        self.addCleanup(c.close)
+        seen = []
+        for i in range(80):
+            c.request('GET', '/debug/pprof/threads', headers={
+                'Authorization': 'Bearer %d' % i})
+            reply = c.getresponse()
+            reply.read()
+            seen.append(reply.status)
+        self.assertEqual(set(seen), {401, 429})
+        self.assertEqual(seen[0], 401)
+        self.assertEqual(seen[-1], 429)
+
+    def test_a_file_that_others_can_read_is_worth_a_word(self):
+        self.write('x\n', 0o644)
+        program = self.serve(PPROF_TOKEN_FILE=self.path('tokens'))
+        program.wait_for_words('chmod 600')
+
+    @support.needs('go')
+    def test_go_tool_pprof_with_a_password_in_the_url(self):
+        env = dict(os.environ, HOME=self.dir, PPROF_TMPDIR=self.dir)
+        url = self.url.replace('http://', 'http://bob:%s@')
+        done = subprocess.run(['go', 'tool', 'pprof', '-top', url % 'pass'],
+                              env=env, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('Type: threads', done.stdout)
+        done = subprocess.run(['go', 'tool', 'pprof', '-top', url % 'wrong'],
+                              env=env, capture_output=True, text=True)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn('401', done.stderr)
+
+    def test_our_pprof_with_a_password_in_the_url(self):
+        done = self.pprof('-top', '-no_save',
+                          self.url.replace('http://', 'http://bob:pass@'))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('Type: threads', done.stdout)
+
+
+class Cluster(http.server.ThreadingHTTPServer):
+    """Stands in for a Kubernetes API server: TokenReview and
+    SubjectAccessReview as the API has them."""
+    daemon_threads = True
+
+    USERS = {
+        'good': {'username': 'system:serviceaccount:mon:prom', 'uid': 'u-1',
+                 'groups': ['system:serviceaccounts',
+                            'system:authenticated'],
+                 'extra': {'authentication.kubernetes.io/pod-name': ['p']}},
+        'poor': {'username': 'system:serviceaccount:mon:poor',
+                 'groups': ['system:authenticated']},
+    }
+
+    def __init__(self, cert, key):
+        super().__init__(('127.0.0.1', 0), ClusterHandler)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(cert, key)
+        self.socket = context.wrap_socket(self.socket, server_side=True,
+                                          do_handshake_on_connect=False)
+        self.mode = {}   # kind -> what is wrong with it
+        self.asked = []  # (kind, the request)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def handle_error(self, request, client_address):
+        pass  # clients that do not trust us leave early
+
+    def answer(self, kind, spec):
+        if kind == 'TokenReview':
+            user = self.USERS.get(spec.get('token'))
+            if user:
+                return {'authenticated': True, 'user': user,
+                        'audiences': ['https://kubernetes.default.svc']}
+            return {'user': {}, 'error': 'invalid bearer token'}
+        allowed = (spec.get('user') == 'system:serviceaccount:mon:prom'
+                   and spec.get('uid') == 'u-1'
+                   and 'system:authenticated' in spec.get('groups', [])
+                   and spec.get('extra') == self.USERS['good']['extra']
+                   and spec.get('nonResourceAttributes') == {
+                       'path': '/debug/pprof/threads', 'verb': 'get'})
+        return {'allowed': allowed,
+                'reason': 'RBAC: allowed by ClusterRoleBinding "x"'
+                if allowed else ''}
+
+
+class ClusterHandler(http.server.BaseHTTPRequestHandler):
+    protocol_version = 'HTTP/1.1'
+
+    KINDS = {'/apis/authentication.k8s.io/v1/tokenreviews':
+             ('TokenReview', 'authentication.k8s.io/v1'),
+             '/apis/authorization.k8s.io/v1/subjectaccessreviews':
+             ('SubjectAccessReview', 'authorization.k8s.io/v1')}
+
+    def log_message(self, *_):
+        pass
+
+    def do_POST(self):
+        length = int(self.headers['Content-Length'])
+        review = json.loads(self.rfile.read(length))
+        kind, version = self.KINDS[self.path]
+        self.server.asked.append((kind, review))
+        mode = self.server.mode.get(kind)
+        if mode == 'timeout':
+            time.sleep(15)
+            return
+        status = 201
+        if (self.headers['Authorization'] != 'Bearer account-token'
+                or review['kind'] != kind
+                or review['apiVersion'] != version):
+            status, reply = 403, {'kind': 'Status', 'apiVersion': 'v1',
+                                  'status': 'Failure', 'code': 403}
+        elif mode == '500':
+            status, reply = 500, {'kind': 'Status', 'apiVersion': 'v1',
+                                  'status': 'Failure', 'code': 500}
+        else:
+            reply = dict(review, metadata={'creationTimestamp': None},
+                         status=self.server.answer(kind, review['spec']))
+        body = json.dumps(reply).encode()
+        if mode == 'garbage':
+            body = b'<html>' + body
+        elif mode == 'cut':
+            body = body[:-3]
+        elif mode == '500 yes':
+            status = 500
+        self.send_response(status)
+        self.send_header('Content-Type', 'application/json')
+        if mode == 'chunked':
+            self.send_header('Transfer-Encoding', 'chunked')
+            self.end_headers()
+            for i in range(0, len(body), 50):
+                part = body[i:i + 50]
+                self.wfile.write(b'%x\r\n%s\r\n' % (len(part), part))
+            self.wfile.write(b'0\r\n\r\n')
+        else:
+            self.send_header('Content-Length',
+                             str(len(body) + (5 if mode == 'short' else 0)))
+            self.end_headers()
+            self.wfile.write(body)
+        self.close_connection = True
+
+
+@support.needs('openssl', 'curl')
+class Kubernetes(TestCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.ca = certificates.Authority(cls.certs)
+        cls.other = certificates.Authority(cls.certs, 'other')
+        with open(os.path.join(cls.certs, 'token'), 'w') as f:
+            f.write('account-token')
+        cls.pair = cls.ca.sign('api', usage='serverAuth',
+                               alternatives='IP:127.0.0.1')
+
+    def start(self, pair=None):
+        cluster = Cluster(*(pair or self.pair))
+        self.addCleanup(cluster.server_close)
+        self.addCleanup(cluster.shutdown)
+        program = self.serve(
+            PPROF_KUBERNETES='1', PPROF_KUBERNETES_DIR=self.certs,
+            KUBERNETES_SERVICE_HOST='127.0.0.1',
+            KUBERNETES_SERVICE_PORT=str(cluster.server_address[1]))
+        return cluster, program
+
+    def ask(self, program, token, name='threads', *options):
+        return self.curl(program.url + '/debug/pprof/' + name, '-H',
+                         'Authorization: Bearer ' + token, *options)
+
+    def test_who_may(self):
+        cluster, program = self.start()
+        self.assert_profile(self.ask(program, 'good'))
+        self.assertIn('who="system:serviceaccount:mon:prom"',
+                      program.wait_for_words('audit'))
+        self.assertEqual(self.status(program.url + '/debug/pprof/threads',
+                                     '-u', 'any:good'), 200)
+        kinds = [kind for kind, _ in cluster.asked]
+        self.assertEqual(kinds, ['TokenReview', 'SubjectAccessReview'])
+        self.assertEqual(cluster.asked[0][1], {
+            'apiVersion': 'authentication.k8s.io/v1', 'kind': 'TokenReview',
+            'spec': {'token': 'good'}})
+        self.assertEqual(cluster.asked[1][1]['spec'], dict(
+            user='system:serviceaccount:mon:prom', uid='u-1',
+            groups=Cluster.USERS['good']['groups'],
+            extra=Cluster.USERS['good']['extra'],
+            nonResourceAttributes={'path': '/debug/pprof/threads',
+                                   'verb': 'get'}))
+
+    def test_who_may_not(self):
+        cluster, program = self.start()
+        self.assertEqual(self.ask(program, 'bad')[0], 401)
+        self.assertEqual(self.ask(program, 'poor'), (
+            403, b'Authorization denied for user '
+            b'system:serviceaccount:mon:poor\n'))
+        for name, *options in (('cmdline',), ('%63mdline',), ('',),
+                               ('symbol', '-d', '0x1')):
+            self.assertEqual(self.ask(program, 'good', name, *options)[0],
+                             403)
+        self.assertEqual(self.status(program.url + '/debug/pprof/threads'),
+                         401)
+        self.assertEqual(self.status(program.url + '/healthz'), 200)
+        paths = [r['spec']['nonResourceAttributes']
+                 for kind, r in cluster.asked
+                 if kind == 'SubjectAccessReview']
+        self.assertIn({'path': '/debug/pprof/symbol', 'verb': 'post'}, paths)
+        asked = len(cluster.asked)
+        self.assertEqual(self.ask(program, 'bad')[0], 401)
+        self.assertEqual(self.ask(program, 'poor')[0], 403)
+        self.assertEqual(len(cluster.asked), asked)  # remembered
+
+    def test_every_doubt_is_a_no(self):
+        for kind in ('TokenReview', 'SubjectAccessReview'):
+            cluster, program = self.start()
+            for i, mode in enumerate(('500', '500 yes', 'garbage', 'cut',
+                                      'short')):
+                with self.subTest(kind=kind, mode=mode):
+                    cluster.mode = {kind: mode}
+                    # Another question each time: answers are remembered.
+                    status, body = self.ask(program, 'good', 'threads', '-X',
+                                            'GET', '--path-as-is')
+                    self.assertEqual(status, 503, body)
+                    self.assertEqual(body, b'the cluster cannot be asked who '
+                                     b'you are\n')
+                    program.stop()
+                    program = self.restart(cluster)
+            cluster.mode = {kind: 'chunked'}
+            self.assert_profile(self.ask(program, 'good'))
+
+    def restart(self, cluster):
+        return self.serve(
+            PPROF_KUBERNETES='1', PPROF_KUBERNETES_DIR=self.certs,
+            KUBERNETES_SERVICE_HOST='127.0.0.1',
+            KUBERNETES_SERVICE_PORT=str(cluster.server_address[1]))
+
+    def test_a_cluster_that_does_not_answer(self):
+        cluster, program = self.start()
+        cluster.mode = {'TokenReview': 'timeout'}
+        start = time.monotonic()
+        self.assertEqual(self.ask(program, 'good')[0], 503)
+        self.assertLess(time.monotonic() - start, 14)
+        self.assertEqual(self.ask(program, 'good')[0], 503)  # at once
+        self.assertLess(time.monotonic() - start, 14)
+        self.assertEqual(self.status(program.url + '/healthz'), 200)
+        program.wait_for_words('timeout')
+
+    def test_a_cluster_that_is_another(self):
+        foreign = self.other.sign('foreign', usage='serverAuth',
+                                  alternatives='IP:127.0.0.1')
+        elsewhere = self.ca.sign('elsewhere', usage='serverAuth',
+                                 alternatives='IP:127.0.0.2,DNS:localhost')
+        client = self.ca.sign('client', usage='clientAuth',
+                              alternatives='IP:127.0.0.1')
+        for pair in (foreign, elsewhere, client):
+            cluster, program = self.start(pair)
+            with self.subTest(pair=pair[0]):
+                self.assertEqual(self.ask(program, 'good')[0], 503)
+                self.assertEqual(cluster.asked, [])
+
+
+class UnixSocket(TestCase):
+    def test_its_mode_and_its_user(self):
+        path = self.path('s')
+        program = self.serve(PPROF_ADDR='unix:' + path)
+        self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
+        ask = ['curl', '-s', '--unix-socket', path, '-o', '/dev/null', '-w',
+               '%{http_code}', 'http://any.name/debug/pprof/threads']
+        self.assertEqual(subprocess.run(ask, capture_output=True).stdout,
+                         b'200')
+        program.stop()
+        if os.getuid() != 0:
+            self.skipTest('another user can be tried as root alone')
+        os.chmod(self.dir, 0o755)
+        program = self.serve(PPROF_ADDR='unix:' + path, PPROF_UNIX_MODE='666')
+        self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o666)
+        done = subprocess.run(ask, capture_output=True, user=65534)
+        self.assertEqual(done.stdout, b'403')
+        self.assertEqual(subprocess.run(ask, capture_output=True).stdout,
+                         b'200')
+
+
+class Limits(TestCase):
+    def test_the_longest_profile(self):
+        program = self.serve(PPROF_MAX_SECONDS='2')
+        url = program.url + '/debug/pprof/'
+        for name in ('profile?seconds=3', 'trace?seconds=2.5',
+                     'threads?seconds=99999999999'):
+            self.assertEqual(
+                self.curl(url + name),
+                (400, b'"seconds" may be 2 at most in this program\n'))
+        start = time.monotonic()
+        self.assert_profile(self.curl(url + 'profile'))  # not 30
+        self.assertLess(time.monotonic() - start, 20)
+
+    def test_so_many_requests_a_minute(self):
+        program = self.serve(PPROF_MAX_REQUESTS='5')
+        seen = [self.status(program.url + '/debug/pprof/cmdline')
+                for _ in range(7)]
+        self.assertEqual(seen, [200] * 5 + [429] * 2)
+        self.assertEqual(self.status(program.url + '/healthz'), 200)
+
+    def test_so_many_connections(self):
+        program = self.serve(PPROF_MAX_CONNECTIONS='3')
+        silent = [socket.create_connection(('127.0.0.1', program.port))
+                  for _ in range(10)]
+        self.assertEqual(self.status(program.url + '/debug/pprof/cmdline'),
+                         200)
+        fds = '/proc/%d/fd' % program.process.pid
+        sockets = [f for f in os.listdir(fds) if os.path.islink(
+            os.path.join(fds, f)) and 'socket' in os.readlink(
+                os.path.join(fds, f))]
+        self.assertLessEqual(len(sockets), 5)
+        for s in silent:
+            s.close()
+
+    def test_probes_answer_while_all_workers_wait(self):
+        program = self.serve()
+        busy = []
+        for _ in range(12):
+            s = socket.create_connection(('127.0.0.1', program.port))
+            s.sendall(b'GET /debug/pprof/threads?seconds=200 HTTP/1.1\r\n'
+                      b'Host: localhost\r\n\r\n')
+            busy.append(s)
+        time.sleep(0.5)
+        self.assertEqual(self.status(program.url + '/healthz', '-m', '5'),
+                         200)
+        for s in busy:
+            s.close()
+
+
+@support.needs('curl')
+class MountedHandler(TestCase):
+    """On a server that the program has already: its own rules hold."""
+
+    def test_on_microhttpd(self):
+        command = os.path.join(support.BUILD, 'examples', 'on-microhttpd')
+        if not os.path.exists(command):
+            self.skipTest('not built')
+        process = subprocess.Popen([command], stdout=subprocess.PIPE,
+                                   text=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(support.stop, process)
+        url = 'http://%s/debug/pprof/' % process.stdout.readline().strip()
+        for name in ('profile?seconds=1', 'goroutine', 'threads'):
+            self.assert_profile(self.curl(url + name))
+        head = subprocess.run(['curl', '-sI', url], capture_output=True,
+                              text=True).stdout.lower()
+        self.assertIn('nosniff', head)
+        self.assertNotIn('access-control', head)
