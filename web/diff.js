@@ -68,6 +68,8 @@ export class DiffView {
     const { state, data } = this.app;
     const diff = await data.json('diff', state.dataQuery());
     this.normalise.checked = state.isOn('norm');
+    // The base of the command line was normalised, or not, when it was read.
+    this.normalise.disabled = state.get('base') === '';
     if (diff.rows !== this.rows || !changed) {
       this.rows = diff.rows;
       this.total = diff.total;

@@ -19,7 +19,7 @@ import { percentText, plural } from './numbers.js';
 import { flamePicture } from './picture.js';
 import { exactly, findIn, matchSources, patternOf } from './search.js';
 import { PLACE_WORDS } from './state.js';
-import { layOut } from './tree.js';
+import { layOut, widestOf } from './tree.js';
 
 /** @typedef {import('./tree.js').Tree} Tree */
 /** @typedef {import('./main.js').App} App */
@@ -229,13 +229,7 @@ export class FlameView {
     this.setSelectedSource(source);
     const panel = this.panels[this.panels.length - 1];
     if (!panel) return;
-    let best = -1;
-    for (let i = 0; i < panel.tree.count; i++) {
-      if (panel.tree.source[i] === source && (best < 0 ||
-        panel.icicle.layout.weight[i] > panel.icicle.layout.weight[best])) {
-        best = i;
-      }
-    }
+    const best = widestOf(panel.tree, panel.icicle.layout, source);
     panel.icicle.select(best, best >= 0);
     this.app.detail.select(this.detailOf(panel.icicle, best));
     this.showCrumbs();

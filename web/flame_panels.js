@@ -28,7 +28,7 @@ export function planPanels(view) {
   if (state.get('p') || state.view === 'callers') {
     const plan = planPivot(view, tree);
     if (plan) return plan;
-    view.app.say(`No frame matches ${state.get('p')}.`);
+    view.app.say('view', `No frame matches ${state.get('p')}.`);
   }
   /** @type {Panel} */
   const main = { icicle: view.main, tree, side: 'both', up: false,

@@ -65,6 +65,8 @@ export class App {
     /** @type {View | null} */
     this.view = null;
     this.turn = 0;
+    /** @type {Map<string, string[]>} */
+    this.sentences = new Map();
     byId('header').append(this.header.element);
     byId('filters').append(this.filters.element);
     byId('detail').append(this.detail.element);
@@ -80,6 +82,7 @@ export class App {
     const turn = ++this.turn;
     const main = byId('view');
     main.setAttribute('aria-busy', 'true');
+    this.sentences.clear();
     this.header.markView();
     try {
       await Promise.all([this.refreshMeta(changed),
@@ -99,7 +102,7 @@ export class App {
     const meta = /** @type {Meta} */ (this.meta);
     this.header.show(meta);
     this.filters.show(meta);
-    this.say(...(meta.warnings ?? []));
+    this.say('profile', ...(meta.warnings ?? []));
     const view = VIEWS.find((v) => v.id === this.state.view);
     document.title = `${meta.title || 'pprof'} · ${view?.title ?? ''}`;
   }
@@ -149,10 +152,13 @@ export class App {
     this.view = null;
   }
 
-  /** Shows sentences above the view until the next change.
+  /** Shows sentences above the view, instead of the earlier ones about it.
+   * @param {'profile' | 'view' | 'action'} about
    * @param {...string} sentences */
-  say(...sentences) {
-    byId('messages').replaceChildren(...sentences.map((sentence) =>
+  say(about, ...sentences) {
+    this.sentences.set(about, sentences);
+    byId('messages').replaceChildren(...[...this.sentences.values()].flat()
+      .map((sentence) =>
       el('p', {}, sentence, el('button', { class: 'quiet',
         'aria-label': 'Dismiss', onclick: (/** @type {Event} */ event) =>
           /** @type {Element} */ (event.target).parentElement?.remove() },
@@ -165,7 +171,8 @@ export class App {
     try {
       await work();
     } catch (error) {
-      this.say(error instanceof Error ? error.message : String(error));
+      this.say('action', error instanceof Error ? error.message
+        : String(error));
     }
   }
 

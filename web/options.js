@@ -47,7 +47,7 @@ export function openOptions(app) {
     return el('label', { class: 'option' }, el('span', {}, label), input);
   });
   const switches = SWITCHES.filter(([word]) =>
-    word !== 'norm' || app.meta?.has_base).map(([word, label, hint]) => {
+    word !== 'norm' || state.get('base')).map(([word, label, hint]) => {
     const box = el('input', { type: 'checkbox', checked: state.isOn(word),
       onchange: () => setWord(word, box.checked ? 't' : '') });
     return el('label', { class: 'option check' }, box, el('span', {}, label,

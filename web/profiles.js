@@ -23,7 +23,8 @@ export function profileMenu(app) {
       act: () => state.set({ base: profile.id === base ? null : profile.id,
         ...PLACE_WORDS }) })),
     ...(base ? [{ label: 'Stop comparing', act: () =>
-      state.set({ base: null, dm: null, ...PLACE_WORDS }) }] : []),
+      state.set({ base: null, dm: null, norm: null, ...PLACE_WORDS },
+        state.view === 'diff' ? { view: 'flamegraph' } : {}) }] : []),
     ...(profiles.length > 1 ? [{ label: '-' }] : []),
     { label: 'Open a profile…', act: () => chooseFile(app) },
     ...(meta?.can_fetch ? [{ label: 'Fetch again', act: () =>

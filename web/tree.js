@@ -169,6 +169,17 @@ function weightOf(tree, side) {
   return sumUp(own, tree.parent);
 }
 
+/** The widest box of a source, or -1.
+ * @param {Tree} tree @param {Layout} layout @param {number} source */
+export function widestOf(tree, layout, source) {
+  let best = -1;
+  for (let i = 0; i < tree.count; i++) {
+    if (tree.source[i] === source && (best < 0 ||
+      layout.weight[i] > layout.weight[best])) best = i;
+  }
+  return best;
+}
+
 /**
  * Per source: its own value and that of everything below it, where a function
  * that calls itself counts once.

@@ -1,0 +1,84 @@
+// A profile.proto from a list of stacks: just enough of protobuf.
+
+import { gzipSync } from 'node:zlib';
+
+/** @param {number} value @returns {number[]} */
+function varint(value) {
+  let rest = BigInt.asUintN(64, BigInt(value));
+  const bytes = [];
+  while (rest > 127n) {
+    bytes.push(Number(rest & 127n) | 128);
+    rest >>= 7n;
+  }
+  return [...bytes, Number(rest)];
+}
+
+const number = (field, value) => [...varint(field << 3), ...varint(value)];
+const bytes = (field, content) => [...varint(field << 3 | 2),
+  ...varint(content.length), ...content];
+const packed = (field, values) => bytes(field, values.flatMap(varint));
+
+/**
+ * @param {{frames: string[], values: number[],
+ *   labels?: Record<string, string>}[]} samples root first
+ * @param {[string, string][]} types
+ */
+export function encodeProfile(samples, types) {
+  const strings = [''];
+  const text = (s) => {
+    const known = strings.indexOf(s);
+    return known >= 0 ? known : strings.push(s) - 1;
+  };
+  const names = [...new Set(samples.flatMap((sample) => sample.frames))];
+  const id = (name) => names.indexOf(name) + 1;
+  const out = [
+    ...types.flatMap(([type, unit]) => bytes(1,
+      [...number(1, text(type)), ...number(2, text(unit))])),
+    ...samples.flatMap((sample) => bytes(2, [
+      ...packed(1, sample.frames.map(id).reverse()),
+      ...packed(2, sample.values),
+      ...Object.entries(sample.labels ?? {}).flatMap(([key, value]) =>
+        bytes(3, [...number(1, text(key)), ...number(2, text(value))]))])),
+    ...bytes(3, [...number(1, 1), ...number(2, 0x1000), ...number(3, 0x9000),
+      ...number(5, text('/bin/shop')), ...number(7, 1), ...number(8, 1),
+      ...number(9, 1)]),
+    ...names.flatMap((name) => bytes(4, [...number(1, id(name)),
+      ...number(2, 1), ...number(3, 0x1000 + id(name) * 16),
+      ...bytes(4, [...number(1, id(name)), ...number(2, 10 + id(name))])])),
+    ...names.flatMap((name) => bytes(5, [...number(1, id(name)),
+      ...number(2, text(name)), ...number(3, text(name)),
+      ...number(4, text(`src/${name.split(/[.:]/)[0]}.c`))])),
+  ];
+  const table = strings.flatMap((s) => bytes(6, [...new TextEncoder()
+    .encode(s)]));
+  return gzipSync(Uint8Array.from([...out, ...table]));
+}
+
+export const TYPES = /** @type {[string, string][]} */ ([
+  ['samples', 'count'], ['cpu', 'nanoseconds']]);
+
+/** A function whose name would be a script, were it taken as HTML. */
+export const EVIL = '<img src=x onerror="document.title=\'owned\'">';
+
+const sample = (frames, ms, labels) => ({ frames: frames.split(' '),
+  values: [ms / 10, ms * 1e6], labels });
+
+export const SHOP = [
+  sample('main serve http::parse', 120, { route: '/cart' }),
+  sample('main serve db::query db::decode', 340, { route: '/cart' }),
+  sample('main serve db::query', 80, { route: '/cart' }),
+  sample('main serve render::page render::page text::escape', 210,
+    { route: '/item' }),
+  sample('main serve render::page', 60, { route: '/item' }),
+  sample('main flush db::query db::decode', 90),
+  sample('start idle', 100),
+  { frames: ['main', 'serve', EVIL], values: [2, 20e6] },
+];
+
+/** The same program a little later: decode is faster, escape slower. */
+export const SHOP_LATER = [
+  ...SHOP.map((s) => ({ ...s, values: s.values.map((value) =>
+    (s.frames.at(-1) === 'db::decode' ? Math.floor(value / 2)
+      : s.frames.at(-1) === 'text::escape' ? value * 2 : value)) })),
+  sample('main serve cache::get', 70),
+];

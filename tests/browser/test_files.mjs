@@ -1,0 +1,195 @@
+// Files in and out: dropping, comparing, saving, offline; and small windows.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test, { after, afterEach } from 'node:test';
+import { boxOf, finish, keep, open, rowsOf, scratch, serve, settled, shoot,
+  takeComplaints, terminal } from './browser.mjs';
+import { encodeProfile, SHOP, SHOP_LATER, TYPES } from './profile_fixture.mjs';
+import { ARTEFACTS } from './tools.mjs';
+
+const profile = keep('shop.pb.gz', encodeProfile(SHOP, TYPES));
+const later = keep('later.pb.gz', encodeProfile(SHOP_LATER, TYPES));
+const ui = await serve(profile);
+
+after(finish);
+afterEach(() => assert.deepEqual(takeComplaints(), []));
+
+/** Drops a file onto one half of the target. */
+async function drop(page, path, half) {
+  const content = readFileSync(path).toString('base64');
+  await page.evaluate(([data, name, which]) => {
+    const bytes = Uint8Array.from(atob(data), (c) => c.charCodeAt(0));
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([bytes], name));
+    const fire = (type, target) => target.dispatchEvent(new DragEvent(type,
+      { dataTransfer, bubbles: true, cancelable: true }));
+    fire('dragenter', document.body);
+    fire('drop', document.querySelectorAll('.drop-part')[which]);
+  }, [content, path.split('/').at(-1), half]);
+}
+
+async function saveBy(page, item) {
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  const [download] = await Promise.all([page.waitForEvent('download'),
+    page.getByRole('menuitem', { name: item }).click()]);
+  const path = join(scratch, `saved-${item.replaceAll(/\W/g, '')}.html`);
+  await download.saveAs(path);
+  return path;
+}
+
+test('a dropped profile is shown, compared, and the first one comes back',
+  async () => {
+    const page = await open(`${ui}top`);
+    await drop(page, later, 0);
+    await page.waitForURL(/profile=/);
+    await settled(page);
+    const flat = async (name) => (await rowsOf(page)).find((row) =>
+      row[5] === name)?.[0];
+    assert.equal(await flat('text::escape'), '420ms');
+    await page.goto(`${ui}top`);
+    await settled(page);
+    await drop(page, later, 1);
+    await page.waitForURL(/base=/);
+    await settled(page);
+    await page.keyboard.press('d');
+    await settled(page);
+    const rows = Object.fromEntries((await rowsOf(page)).map((row) =>
+      [row[6], row]));
+    assert.deepEqual(rows['db::decode'].slice(0, 3),
+      ['-215ms', '430ms', '215ms']);
+    await page.getByLabel('Normalise').check();
+    await settled(page);
+    const normal = (await rowsOf(page)).find((row) => row[6] === 'db::decode');
+    assert.notEqual(normal?.[0], '-215ms');
+    await page.locator('.profile-button').click();
+    assert.ok(await page.getByRole('menuitemradio').count() >= 4);
+    await page.getByRole('menuitem', { name: 'Stop comparing' }).click();
+    await page.waitForFunction(() => !location.search.includes('base='));
+    await page.context().close();
+  });
+
+test('a file that is no profile is refused with a sentence', async () => {
+  const page = await open(`${ui}top`);
+  await drop(page, keep('letter.txt', Buffer.from('dear reader')), 0);
+  await page.locator('#messages p').waitFor();
+  assert.match(await page.locator('#messages').textContent(),
+    /unrecognized profile format|parsing profile/);
+  takeComplaints();
+  assert.equal((await rowsOf(page))[0][5], 'db::decode');
+  await page.context().close();
+});
+
+test('saved as one file it opens without a network', async () => {
+  const page = await open(`${ui}flamegraph`);
+  const path = await saveBy(page, 'This page as one HTML file');
+  await page.context().close();
+  const saved = await open(`file://${path}`, { offline: true });
+  assert.equal((await rowsOf(saved, '.side'))[0][3], 'db::decode');
+  const box = await boxOf(saved, 'db::query');
+  await saved.mouse.click(box.x, box.y);
+  assert.match(await saved.locator('.detail').textContent(), /db::query/);
+  await saved.keyboard.press('3');
+  await settled(saved);
+  const expected = terminal('-top', '-nodecount=500', profile);
+  for (const row of await rowsOf(saved)) assert.ok(expected.includes(row[0]));
+  await saved.getByLabel('Sample type').selectOption('samples');
+  await settled(saved);
+  assert.equal((await rowsOf(saved))[0][0], '43');
+  await saved.keyboard.press('4');
+  await settled(saved);
+  assert.ok(await saved.locator('.node').count() > 5);
+  await saved.goBack();
+  await settled(saved);
+  assert.ok(await saved.locator('.top-view').isVisible());
+  await shoot(saved, 'offline');
+  await saved.context().close();
+});
+
+test('profile, folded stacks, speedscope and pictures can be downloaded',
+  async () => {
+    const page = await open(`${ui}flamegraph?f=serve`);
+    const folded = readFileSync(await saveBy(page, 'Folded stacks'), 'utf8');
+    assert.match(folded, /^main;serve;db::query;db::decode 340000000$/m);
+    assert.ok(!folded.includes('idle'));
+    const again = await saveBy(page, 'Profile (pprof)');
+    assert.equal(terminal('-raw', again), terminal('-raw', profile));
+    const speedscope = JSON.parse(readFileSync(await saveBy(page, 'Speedscope'),
+      'utf8'));
+    assert.ok(speedscope.shared.frames.length > 5);
+    const svg = readFileSync(await saveBy(page, 'Picture (SVG)'), 'utf8');
+    assert.match(svg, /<svg[^>]*>.*db::query, self 80ms, total 420ms/s);
+    const png = readFileSync(await saveBy(page, 'Picture (PNG)'));
+    assert.equal(png.subarray(1, 4).toString(), 'PNG');
+    await page.keyboard.press('4');
+    await settled(page);
+    const graph = readFileSync(await saveBy(page, 'Picture (SVG)'), 'utf8');
+    assert.match(graph, /decode/);
+    await page.context().close();
+  });
+
+test('configurations are saved, applied and deleted', async () => {
+  const page = await open(`${ui}top?f=serve`);
+  await page.keyboard.press('o');
+  await page.getByLabel('Name of the configuration').fill('serving');
+  await page.getByRole('button', { name: /Save the current/ }).click();
+  await page.getByRole('button', { name: 'serving', exact: true }).waitFor();
+  await shoot(page, 'options');
+  await page.getByRole('button', { name: 'Close' }).click();
+  await page.goto(`${ui}top`);
+  await settled(page);
+  await page.keyboard.press('o');
+  await page.getByRole('button', { name: 'serving', exact: true }).click();
+  await page.waitForURL(/f=serve/);
+  await page.getByRole('button', { name: 'Delete serving' }).click();
+  await page.getByRole('button', { name: 'serving', exact: true })
+    .waitFor({ state: 'detached' });
+  await page.context().close();
+});
+
+test('on a phone everything is reached by touch', async () => {
+  const page = await open(`${ui}flamegraph`, { viewport: { width: 390,
+    height: 780 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 });
+  const wide = () => page.evaluate(() => document.documentElement.scrollWidth);
+  assert.equal(await wide(), 390);
+  const box = await boxOf(page, 'db::query');
+  await page.touchscreen.tap(box.x, box.y);
+  assert.match(await page.locator('.detail').textContent(),
+    /db::query.*420ms/);
+  await shoot(page, 'phone-flame');
+  await page.getByRole('button', { name: 'Table', exact: true }).tap();
+  await settled(page);
+  assert.ok(await page.locator('.side').isVisible());
+  await shoot(page, 'phone-table');
+  for (const tab of ['Top', 'Graph', 'Tags', 'Peek']) {
+    await page.getByRole('link', { name: tab, exact: true }).tap();
+    await settled(page);
+    assert.equal(await wide(), 390, tab);
+    await shoot(page, `phone-${tab.toLowerCase()}`);
+  }
+  await page.context().close();
+});
+
+test('canvases have the pixels of the screen', async () => {
+  const page = await open(`${ui}flamegraph`, { deviceScaleFactor: 2 });
+  const [canvas, shown] = await page.evaluate(() => {
+    const { boxes } = globalThis.pprofPage.view.main;
+    return [boxes.width, boxes.getBoundingClientRect().width];
+  });
+  assert.equal(canvas, Math.round(shown * 2));
+  assert.ok(ARTEFACTS);
+  await page.context().close();
+});
+
+test('nothing is inline and nothing comes from elsewhere', async () => {
+  const answer = await fetch(`${ui}flamegraph`,
+    { headers: { Accept: 'text/html' } });
+  const policy = answer.headers.get('content-security-policy') ?? '';
+  assert.match(policy, /default-src 'none'/);
+  assert.match(policy, /script-src 'self'/);
+  assert.doesNotMatch(policy, /unsafe/);
+  const html = await answer.text();
+  assert.doesNotMatch(html, /<script(?![^>]* src=)/);
+  assert.doesNotMatch(html, /\sstyle=|\son\w+=/);
+});

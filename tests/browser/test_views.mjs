@@ -1,0 +1,190 @@
+// Every view opens and shows the numbers that the terminal shows.
+
+import assert from 'node:assert/strict';
+import test, { after, afterEach } from 'node:test';
+import { browser, finish, keep, open, rowsOf, serve, settled, shoot,
+  takeComplaints, terminal } from './browser.mjs';
+import { encodeProfile, EVIL, SHOP, SHOP_LATER, TYPES }
+  from './profile_fixture.mjs';
+
+const profile = keep('shop.pb.gz', encodeProfile(SHOP, TYPES));
+const later = keep('later.pb.gz', encodeProfile(SHOP_LATER, TYPES));
+const ui = await serve(profile);
+void browser;
+
+after(finish);
+afterEach(() => assert.deepEqual(takeComplaints(), []));
+
+/** Lines of a report without its header, split at spaces. */
+const tableOf = (text, header) => text.slice(text.indexOf(header))
+  .split('\n').slice(1).filter((line) => line.trim() !== '')
+  .map((line) => line.trim().split(/\s+/));
+
+test('top shows the rows of -top', async () => {
+  const page = await open(`${ui}top`);
+  const expected = tableOf(terminal('-top', '-nodecount=500', profile),
+    'flat%');
+  const shown = (await rowsOf(page)).map((row) =>
+    row.join(' ').trim().split(/\s+/));
+  assert.deepEqual(shown, expected);
+  await shoot(page, 'top');
+  await page.context().close();
+});
+
+test('top sorts, filters and selects', async () => {
+  const page = await open(`${ui}top`);
+  await page.getByRole('button', { name: 'Cum', exact: true }).click();
+  const cum = (await rowsOf(page)).map((row) => row[5]);
+  const expected = tableOf(terminal('-top', '-cum', '-nodecount=500', profile),
+    'flat%').map((row) => row[5]);
+  assert.equal(cum[0], 'main');
+  assert.deepEqual(new Set(cum.map((name) => name.split(' ')[0])),
+    new Set(expected));
+  await page.keyboard.press('/');
+  await page.keyboard.type('db::');
+  await page.waitForFunction(() =>
+    document.querySelectorAll('.table-row').length === 2);
+  assert.match(await page.locator('.search-share').textContent(),
+    /2 functions, 50% flat/);
+  await page.keyboard.press('Escape');
+  await page.locator('.table-row', { hasText: 'db::decode' }).click();
+  assert.match(await page.locator('.detail').textContent(),
+    /db::decode.*430ms/);
+  assert.match(page.url(), /fn=db(::|%3A%3A)decode/);
+  await page.context().close();
+});
+
+test('the flame graph has the totals of -top', async () => {
+  const page = await open(`${ui}flamegraph`);
+  const rows = await rowsOf(page, '.side');
+  const totals = Object.fromEntries(rows.map((row) => [row[3], row]));
+  for (const [flat, , , cum, , name] of tableOf(terminal('-top',
+    '-nodecount=500', '-unit=auto', profile), 'flat%')) {
+    if (name.startsWith('<')) continue;
+    assert.deepEqual(totals[name].slice(0, 2), [flat, cum]);
+  }
+  assert.equal(rows[0][3], 'db::decode');
+  await shoot(page, 'flame');
+  await page.context().close();
+});
+
+test('the graph has the nodes, edges and numbers of -dot', async () => {
+  const page = await open(`${ui}graph`);
+  const dot = terminal('-dot', profile);
+  const clean = (text) => text.replaceAll(/\\n|\s+/g, ' ').trim();
+  const nodes = [...dot.matchAll(/^N\d+ \[label="(.*?)" id="node/gm)]
+    .map((match) => clean(match[1].replaceAll('\\"', '"'))).sort();
+  const shown = await page.locator('.node').evaluateAll((all) =>
+    all.map((node) => [...node.querySelectorAll('text:not(.node-tag)')]
+      .map((text) => text.textContent).join(' ')));
+  assert.deepEqual(shown.map(clean).sort(), nodes);
+  const edges = [...dot.matchAll(/^N\d+ -> N\d+ \[label=" (.*?)"/gm)]
+    .map((match) => clean(match[1])).sort();
+  const drawn = await page.locator('.edge-text').allTextContents();
+  assert.deepEqual(drawn.map(clean).sort(), edges);
+  await shoot(page, 'graph');
+  await page.locator('.node', { hasText: 'decode' }).click();
+  assert.match(await page.locator('.detail').textContent(), /db::decode/);
+  await page.locator('.slider input').fill('0');
+  await settled(page);
+  await page.waitForFunction(() =>
+    document.querySelectorAll('.node').length <= 5);
+  await page.context().close();
+});
+
+test('peek, raw and traces are the text of the terminal', async () => {
+  const text = (page) => page.locator('.text-pieces').textContent();
+  const page = await open(`${ui}peek?f=db::query`);
+  assert.equal(await text(page), terminal('-peek=db::query', '-lines',
+    '-focus=db::query', profile));
+  await shoot(page, 'peek');
+  await page.getByRole('link', { name: 'Raw' }).click();
+  await settled(page);
+  assert.equal(await text(page), terminal('-raw', '-focus=db::query',
+    profile));
+  await page.goto(`${ui}raw?text=traces`);
+  await settled(page);
+  assert.equal(await text(page), terminal('-traces', profile));
+  await page.context().close();
+});
+
+test('tags have the numbers of -tags and become filters', async () => {
+  const page = await open(`${ui}tags`);
+  const values = await page.locator('.card li').evaluateAll((all) =>
+    all.map((item) => [...item.querySelectorAll('.tag-value, .tag-percent, ' +
+      '.tag-name')].map((part) => part.textContent).sort()));
+  const expected = [...terminal('-tags', profile).matchAll(
+    /^\s+(\S+) \(\s*(\S+%)\): (.*)$/gm)].map((m) => m.slice(1).sort());
+  assert.deepEqual(values, expected);
+  await shoot(page, 'tags');
+  await page.getByRole('button', { name: '/cart', exact: true }).click();
+  await settled(page);
+  assert.match(await page.locator('.chip').textContent(),
+    /tagfocus\s*route=\^\/cart\$/);
+  assert.match(await page.locator('.total').textContent(), /Total/);
+  await page.context().close();
+});
+
+test('source and disassembly say what is missing, with a way back',
+  async () => {
+    const page = await open(`${ui}source?f=db::decode`);
+    assert.match(await page.locator('main').textContent(),
+      /db::decode.*src\/db\.c.*430ms/s);
+    await shoot(page, 'source');
+    await page.getByRole('link', { name: 'Disasm' }).click();
+    await page.getByRole('heading', { name: 'This cannot be shown' })
+      .waitFor();
+    assert.match(await page.locator('.failure-text').textContent(),
+      /no matches found for regexp/);
+    await shoot(page, 'failure');
+    takeComplaints(); // the console reports the status 400
+    await page.locator('.failure').getByRole('button',
+      { name: 'Flame graph' }).click();
+    await settled(page);
+    assert.ok(await page.locator('.icicle').isVisible());
+    await page.context().close();
+  });
+
+test('names are text, whatever they look like', async () => {
+  for (const view of ['flamegraph', 'top', 'graph', 'peek', 'source', 'raw',
+    'callers?p=img']) {
+    const page = await open(ui + view);
+    assert.notEqual(await page.title(), 'owned', view);
+    assert.equal(await page.locator('main img').count(), 0, view);
+    const text = await page.locator('main').textContent();
+    assert.ok(text.replaceAll(/\s/g, '').includes(view === 'graph' ? 'onerror'
+      : EVIL.replaceAll(/\s/g, '')), view);
+    await page.context().close();
+  }
+});
+
+test('a difference is shown three ways and as a table', async () => {
+  const compared = await serve(`-diff_base=${profile}`, later);
+  const page = await open(`${compared}diff`);
+  const rows = await rowsOf(page);
+  const row = Object.fromEntries(rows.map((cells) => [cells[6], cells]));
+  assert.deepEqual(row['text::escape'].slice(0, 3),
+    ['+210ms', '210ms', '420ms']);
+  assert.deepEqual(row['db::decode'].slice(0, 3), ['-215ms', '430ms', '215ms']);
+  const expected = tableOf(terminal('-top', '-nodecount=500',
+    `-diff_base=${profile}`, later), 'flat%');
+  for (const [flat, , , cum, , name] of expected) {
+    if (name.startsWith('<')) continue;
+    const value = (text) => parseFloat(text) * (/\dms$/.test(text) ? 1 : 1000);
+    assert.equal(value(row[name][0]) || 0, value(flat) || 0, name);
+    assert.equal(value(row[name][3]) || 0, value(cum) || 0, name);
+  }
+  await shoot(page, 'diff-table');
+  await page.goto(`${compared}flamegraph`);
+  await settled(page);
+  assert.match(await page.locator('.legend').textContent(), /less.*more/);
+  await shoot(page, 'diff-colors');
+  for (const mode of ['overlay', 'side']) {
+    await page.getByLabel('Show changes as').selectOption(mode);
+    await settled(page);
+    assert.equal(await page.locator('.icicle').count(),
+      mode === 'side' ? 2 : 1);
+    await shoot(page, `diff-${mode}`);
+  }
+  await page.context().close();
+});
