@@ -1,5 +1,6 @@
 #include "base/json.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #include "base/goformat.h"
@@ -107,6 +108,15 @@ void json_i64(struct json *j, int64_t value)
 {
     begin(j);
     buf_add_i64(j->out, value);
+}
+
+void json_thousandths(struct json *j, int64_t value)
+{
+    uint64_t size = value < 0 ? -(uint64_t)value : (uint64_t)value;
+
+    begin(j);
+    buf_addf(j->out, "%s%" PRIu64 ".%03" PRIu64, value < 0 ? "-" : "",
+             size / 1000, size % 1000);
 }
 
 void json_double(struct json *j, double value)

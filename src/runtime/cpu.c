@@ -39,6 +39,7 @@ enum { SOURCE_LATER, SOURCE_KERNEL, SOURCE_OPENING, SOURCE_UP, SOURCE_REFUSED };
 
 static struct {
     _Atomic bool in_use;           /* from cpu_start to the end of cpu_stop */
+    _Atomic bool is_timeline;      /* and not a profile */
     _Atomic bool is_on;            /* from the end of cpu_start to cpu_stop */
     _Atomic uint32_t source_state; /* a futex */
     struct error source_error;
@@ -321,7 +322,10 @@ bool cpu_start(const struct cpu_options *options, struct error *err)
     if (!runtime_ready(err))
         return false;
     if (atomic_exchange(&cpu.in_use, true))
-        return error_set(err, "cpu profiling already in use");
+        return error_set(err, options->timeline && atomic_load(&cpu.is_timeline)
+                                  ? "execution tracer already enabled"
+                                  : "cpu profiling already in use");
+    atomic_store(&cpu.is_timeline, options->timeline);
     cpu_read_environment();
     rate = options->rate_hz > 0 ? options->rate_hz : cpu.rate_hz;
     cpu.period_ns = 1000000000 / (rate > CPU_RATE_MAX ? CPU_RATE_MAX : rate);

@@ -27,7 +27,8 @@ struct cpu_options {
     bool timeline;    /* keep when each sample was: cpu_stop_trace() */
 };
 
-/* False: "cpu profiling already in use", or no source works. */
+/* False: "cpu profiling already in use" ("execution tracer already enabled"
+ * to a second timeline), or no source works. */
 bool cpu_start(const struct cpu_options *options, struct error *err);
 
 /* Ends the profile and writes it; NULL: nobody wants it.  False: none was

@@ -1,7 +1,7 @@
 #include "runtime/endpoint.h"
 
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/file.h"
 #include "base/percent.h"
@@ -144,17 +144,9 @@ static void serve_wall(struct exchange *x)
 
 static double trace_seconds(struct str query)
 {
-    char text[64], *end;
-    struct str value;
     double seconds;
 
-    if (!query_get(query, STR("seconds"), text, sizeof(text) - 1, &value))
-        return 1;
-    text[value.n] = '\0';
-    seconds = strtod(text, &end);
-    if (end == text || *end || !(seconds > 0))
-        return 1;
-    return seconds;
+    return query_seconds(query, &seconds) && seconds > 0 ? seconds : 1;
 }
 
 /* Not Go's format: a timeline for Chrome's and Perfetto's viewers. */
@@ -344,13 +336,24 @@ static void serve_index(struct exchange *x)
 
 /* --- the way to them ---------------------------------------------------- */
 
+/* The path was decoded and may hold anything, also the end of a line. */
 static void redirect(struct exchange *x, struct str path)
 {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789/-._~!$&'()*+,;=:@";
+    struct buf *to = &x->reply->headers;
     struct str query = x->request->query;
 
     x->reply->status = 307;
-    buf_addf(&x->reply->headers, "Location: %" STR_FMT "%s%" STR_FMT "\r\n",
-             STR_ARG(path), query.n ? "?" : "", STR_ARG(query));
+    buf_add(to, STR("Location: "));
+    for (size_t i = 0; i < path.n; i++) {
+        if (path.s[i] && strchr(plain, path.s[i]))
+            buf_add_char(to, path.s[i]);
+        else
+            buf_addf(to, "%%%02X", (unsigned char)path.s[i]);
+    }
+    buf_addf(to, "%s%" STR_FMT "\r\n", query.n ? "?" : "", STR_ARG(query));
 }
 
 /* Has the path an empty or dotted element?  Then its clean form in out. */

@@ -37,7 +37,7 @@ static void open_event(struct trace *t, struct str name, struct str phase,
     key_i64(t, STR("pid"), t->pid);
     key_i64(t, STR("tid"), tid);
     json_key(&t->j, STR("ts"));
-    json_double(&t->j, (double)time_ns / 1000);
+    json_thousandths(&t->j, time_ns);
 }
 
 static struct str frame_name(struct trace *t, uint64_t pc)
@@ -75,34 +75,38 @@ static void write_sample(struct trace *t, const struct tick *k,
     json_close(&t->j, '}');
 }
 
-/* From `first` to `last` the thread was seen on one CPU without a gap. */
-static void write_run(struct trace *t, const struct tick *first,
-                      const struct tick *last, int64_t period_ns)
+/* From `first` to `last` the thread was seen on one CPU without a gap; `free`
+ * is when its last run ended.  When this one ended. */
+static int64_t write_run(struct trace *t, const struct tick *first,
+                         const struct tick *last, int64_t free_ns,
+                         int64_t period_ns)
 {
     int64_t start = first->time_ns - first->weight * period_ns;
 
+    if (start < free_ns)
+        start = free_ns;
     open_event(t, STR("running"), STR("X"), first->tid, start);
     json_key(&t->j, STR("dur"));
-    json_double(&t->j, (double)(last->time_ns - start) / 1000);
+    json_thousandths(&t->j, last->time_ns - start);
     json_key(&t->j, STR("args"));
     json_open(&t->j, '{');
     key_i64(t, STR("cpu"), first->cpu);
     json_close(&t->j, '}');
     json_close(&t->j, '}');
+    return last->time_ns;
 }
 
 static void write_thread_name(struct trace *t, uint32_t tid)
 {
-    char path[64], name[32] = "";
+    char path[64], name[32] = "[ended]";
     FILE *f;
 
     snprintf(path, sizeof(path), "/proc/self/task/%u/comm", tid);
     f = fopen(path, "re");
-    if (!f)
-        return;
-    if (fgets(name, sizeof(name), f))
+    if (f && fgets(name, sizeof(name), f))
         name[strcspn(name, "\n")] = '\0';
-    fclose(f);
+    if (f)
+        fclose(f);
     open_event(t, STR("thread_name"), STR("M"), tid, 0);
     json_key(&t->j, STR("args"));
     json_open(&t->j, '{');
@@ -120,25 +124,37 @@ static int by_thread_and_time(const void *a, const void *b)
     return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
 }
 
-static void write_events(struct trace *t, struct tick *v, uint64_t n,
+/* Where the run that begins with v[first] ends: before another thread, on
+ * another CPU, or before a pause of half a period more than one. */
+static uint64_t run_limit(const struct tick *v, uint64_t n, uint64_t first,
+                          int64_t period_ns)
+{
+    uint64_t i = first + 1;
+
+    while (i < n && v[i].tid == v[first].tid && v[i].cpu == v[first].cpu &&
+           v[i].time_ns - v[i - 1].time_ns <=
+               (2 * (int64_t)v[i].weight + 1) * period_ns / 2)
+        i++;
+    return i;
+}
+
+/* The times of a thread's events never go back. */
+static void write_events(struct trace *t, const struct tick *v, uint64_t n,
                          const struct stack_table *table, int64_t period_ns)
 {
-    uint64_t first = 0;
+    int64_t free_ns = 0;
 
-    for (uint64_t i = 0; i < n; i++) {
-        bool last = i + 1 == n || v[i + 1].tid != v[i].tid;
-
-        if (i == 0 || v[i].tid != v[i - 1].tid)
-            write_thread_name(t, v[i].tid);
-        write_sample(t, &v[i],
-                     (const struct stack_record *)(table->arena + v[i].record));
-        /* A pause of half a period more than one: it was not running. */
-        if (last || v[i + 1].cpu != v[i].cpu ||
-            v[i + 1].time_ns - v[i].time_ns >
-                (2 * (int64_t)v[i + 1].weight + 1) * period_ns / 2) {
-            write_run(t, &v[first], &v[i], period_ns);
-            first = i + 1;
+    for (uint64_t first = 0, limit; first < n; first = limit) {
+        if (first == 0 || v[first].tid != v[first - 1].tid) {
+            write_thread_name(t, v[first].tid);
+            free_ns = 0;
         }
+        limit = run_limit(v, n, first, period_ns);
+        free_ns = write_run(t, &v[first], &v[limit - 1], free_ns, period_ns);
+        for (uint64_t i = first; i < limit; i++)
+            write_sample(
+                t, &v[i],
+                (const struct stack_record *)(table->arena + v[i].record));
     }
 }
 
