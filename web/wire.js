@@ -13,6 +13,7 @@
  * @property {string} unit       base unit: "s", "B", "GCU" or ""
  * @property {number} nodes
  * @property {number} sources
+ * @property {number} calls      different calls from one source to another
  * @property {number} strings
  * @property {boolean} [base]    a second column with the base's values
  * @property {number[]} levels   nodes per level
@@ -50,7 +51,7 @@ export const FLAG_INLINED = 1;
 export const FLAG_NO_SYMBOL = 2;
 
 const MAGIC = 0x4c465050; // "PPFL", little endian
-const VERSION = 1;
+const VERSION = 2;
 
 class Reader {
   /** @param {Uint8Array} bytes */
@@ -151,11 +152,62 @@ function checkBelow(column, limit, what) {
   }
 }
 
+/** Which source each node is.  A node is sent as the n-th callee of its
+ * parent's source, or as 0 for one that this source had not called before;
+ * those are listed apart, 0 there for a source that was not there yet.
+ * @param {Reader} reader @param {FlameHeader} header
+ * @param {Uint32Array} children @returns {Uint32Array} */
+function readNodes(reader, header, children) {
+  const calls = reader.column(header.nodes - 1);
+  const fresh = reader.column(header.calls);
+  checkBelow(fresh, header.sources, 'frame');
+  const source = new Uint32Array(header.nodes);
+  /** @type {number[][]} */
+  const callees = Array.from({ length: header.sources }, () => []);
+  let child = 1;
+  let nextFresh = 0;
+  let seen = 1;
+  for (let parent = 0; child < header.nodes; parent++) {
+    if (parent >= child) throw new Error('the flame graph data has no root');
+    const known = callees[source[parent]];
+    for (let k = children[parent]; k > 0 && child < header.nodes; k--) {
+      const call = calls[child - 1];
+      if (call === 0) {
+        const found = fresh[nextFresh++] || seen++;
+        known.push(found);
+        source[child++] = found;
+      } else {
+        source[child++] = known[call - 1] ?? header.sources;
+      }
+    }
+  }
+  checkBelow(source, header.sources, 'frame');
+  return source;
+}
+
+/** A column of texts: 0 is the next one that was not named before, n the
+ * string n - 1.  In the displays 0 is the name, and all others are one more.
+ * @param {Reader} reader @param {number} count @param {{seen: number}} place
+ * @param {Uint32Array} [names] */
+function readTexts(reader, count, place, names) {
+  const column = reader.column(count);
+  const more = names ? 1 : 0;
+  for (let i = 0; i < count; i++) {
+    const value = column[i];
+    if (names && value === 0) column[i] = names[i];
+    else if (value === more) column[i] = place.seen++;
+    else column[i] = value - 1 - more;
+  }
+  return column;
+}
+
 /** @param {Reader} reader @param {FlameHeader} header @returns {Sources} */
 function readSources(reader, header) {
   const count = header.sources;
-  const columns = ['name', 'display', 'file', 'binary', 'pkg'].map(() =>
-    reader.column(count));
+  const place = { seen: 1 };
+  const names = readTexts(reader, count, place);
+  const columns = [names, readTexts(reader, count, place, names),
+    ...[0, 1, 2].map(() => readTexts(reader, count, place))];
   const line = reader.column(count);
   const flags = reader.column(count);
   for (const column of columns) {
@@ -184,8 +236,7 @@ export function decodeFlame(buffer) {
   const reader = new Reader(bytes);
   reader.moveTo(12 + length);
   const children = reader.column(header.nodes);
-  const source = reader.column(header.nodes);
-  checkBelow(source, header.sources, 'frame');
+  const source = readNodes(reader, header, children);
   const self = reader.zigzagColumn(header.nodes);
   const selfBase = header.base ? reader.zigzagColumn(header.nodes) : null;
   if (selfBase) {

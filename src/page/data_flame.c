@@ -10,26 +10,37 @@
 #include "report/short_name.h"
 #include "report/stacks.h"
 
-#define VERSION 1
+#define VERSION 2
 
 enum source_flags {
     SOURCE_INLINED = 1,
     SOURCE_BARE = 2, /* no symbol: "[prog]+0x12f0" */
 };
 
-/* What is sent about a source; texts by number. */
-struct sent_source {
-    uint32_t name, display, file, binary, package;
-    uint64_t line;
-    uint32_t flags;
+/* What is sent about sources, a number each. */
+enum column {
+    COLUMN_NAME, /* those up to the package are texts, by number */
+    COLUMN_DISPLAY,
+    COLUMN_FILE,
+    COLUMN_BINARY,
+    COLUMN_PACKAGE,
+    COLUMN_LINE,
+    COLUMN_FLAGS,
+    N_COLUMNS,
 };
 
 struct sender {
     struct report *report;
     struct buf *out;
     struct flame_tree tree;
-    struct text_table strings;
-    struct sent_source *sources;
+    struct text_table texts; /* numbered as the columns first name them */
+    uint32_t *columns[N_COLUMNS];
+
+    /* The calls between sources: for each node but the root which callee of
+     * its caller's source it is, from 1; 0 for the first of its kind, whose
+     * source is then the next of `fresh`. */
+    uint32_t *calls;
+    VEC(uint32_t) fresh;
 };
 
 /* ---- numbers ---- */
@@ -63,55 +74,113 @@ static void add_zigzag(struct buf *out, int64_t value)
 
 /* ---- sources ---- */
 
-static uint32_t binary_of(struct sender *s, uint32_t location)
+static struct str binary_of(const struct sender *s, uint32_t location)
 {
     const struct profile *p = s->report->profile;
     uint32_t mapping = p->locations.v[location].mapping;
 
     if (mapping == NO_INDEX || !p->mappings.v[mapping].file)
-        return 0;
-    return text_table_add(
-        &s->strings, path_base(profile_str(p, p->mappings.v[mapping].file)));
+        return STR("");
+    return path_base(profile_str(p, p->mappings.v[mapping].file));
 }
 
-static struct sent_source describe(struct sender *s,
-                                   const struct flame_source *source)
+/* The texts of all sources: texts[column][source]. */
+struct source_texts {
+    struct str *of[COLUMN_PACKAGE + 1];
+};
+
+static void describe(struct sender *s, struct source_texts *texts, size_t i)
 {
+    const struct flame_source *source = &s->tree.sources.v[i];
     struct arena *a = s->report->arena;
     struct frame f = node_frame(&s->tree.table, source->node);
-    struct sent_source sent = {
-        .file = text_table_add(&s->strings, f.file),
-        .binary = binary_of(s, source->location),
-        .package = text_table_add(&s->strings, source_package(f.name)),
-        .line = (uint64_t)(f.line > 0 ? f.line : 0),
-        .flags = source->inlined ? SOURCE_INLINED : 0,
-    };
+    bool bare = f.name.n == 0 && f.file.n == 0;
+    struct str name = bare ? node_name(&s->tree.table, source->node)
+                           : source_full_name(a, &f);
+    struct str shown = short_name(a, f.name);
 
-    if (f.name.n > 0 || f.file.n > 0) {
-        sent.name = text_table_add(&s->strings, source_full_name(a, &f));
-        sent.display = text_table_add(&s->strings, short_name(a, f.name));
-    } else {
-        sent.name = text_table_add(&s->strings,
-                                   node_name(&s->tree.table, source->node));
-        sent.flags |= SOURCE_BARE;
-    }
-    if (sent.display == 0)
-        sent.display = sent.name;
-    return sent;
+    texts->of[COLUMN_NAME][i] = name;
+    texts->of[COLUMN_DISPLAY][i] = shown.n > 0 ? shown : name;
+    texts->of[COLUMN_FILE][i] = f.file;
+    texts->of[COLUMN_BINARY][i] = binary_of(s, source->location);
+    texts->of[COLUMN_PACKAGE][i] = source_package(f.name);
+    s->columns[COLUMN_LINE][i] =
+        f.line > 0 && f.line < UINT32_MAX ? (uint32_t)f.line : 0;
+    s->columns[COLUMN_FLAGS][i] =
+        (source->inlined ? SOURCE_INLINED : 0) | (bare ? SOURCE_BARE : 0);
 }
 
 static void describe_sources(struct sender *s)
 {
-    struct flame_tree *t = &s->tree;
+    struct arena *a = s->report->arena;
+    size_t n = s->tree.sources.n;
+    struct source_texts texts;
 
-    text_table_init(&s->strings, s->report->arena);
-    stacks_name_bare(&t->table);
-    s->sources =
-        arena_new_array(s->report->arena, struct sent_source, t->sources.n);
-    s->sources[0].name = text_table_add(&s->strings, STR("root"));
-    s->sources[0].display = s->sources[0].name;
-    for (size_t i = 1; i < t->sources.n; i++)
-        s->sources[i] = describe(s, &t->sources.v[i]);
+    for (int c = 0; c < N_COLUMNS; c++)
+        s->columns[c] = arena_new_array(a, uint32_t, n);
+    for (int c = 0; c <= COLUMN_PACKAGE; c++)
+        texts.of[c] = arena_new_array(a, struct str, n);
+    texts.of[COLUMN_NAME][0] = texts.of[COLUMN_DISPLAY][0] = STR("root");
+    stacks_name_bare(&s->tree.table);
+    for (size_t i = 1; i < n; i++)
+        describe(s, &texts, i);
+    text_table_init(&s->texts, a);
+    for (int c = 0; c <= COLUMN_PACKAGE; c++)
+        for (size_t i = 0; i < n; i++)
+            s->columns[c][i] = text_table_add(&s->texts, texts.of[c][i]);
+}
+
+/* ---- calls ---- */
+
+/*
+ * A function calls few others: as the n-th callee of its caller a node is a
+ * small number, where a source is one of tens of thousands.
+ */
+struct call_index {
+    struct map map;
+    VEC(uint64_t) pairs; /* caller's source, callee's */
+    VEC(uint32_t) ranks;
+    uint32_t *n_callees; /* by source */
+    uint32_t n_seen;     /* sources so far */
+};
+
+/* The number of the callee, or 0 for one that is new. */
+static uint32_t rank_of(struct call_index *x, struct arena *a, uint32_t caller,
+                        uint32_t callee)
+{
+    uint64_t pair = (uint64_t)caller << 32 | callee;
+    struct map_cursor c = map_find(&x->map, pair);
+
+    while (map_next(&x->map, &c))
+        if (x->pairs.v[c.record] == pair)
+            return x->ranks.v[c.record];
+    map_add(&x->map, &c, (uint32_t)x->pairs.n);
+    *vec_push(a, &x->pairs) = pair;
+    *vec_push(a, &x->ranks) = ++x->n_callees[caller];
+    return 0;
+}
+
+static void find_calls(struct sender *s)
+{
+    const struct flame_tree *t = &s->tree;
+    struct arena *a = s->report->arena;
+    struct call_index x = {.n_seen = 1};
+    size_t child = 1;
+
+    map_init(&x.map, a, t->sources.n);
+    x.n_callees = arena_new_array(a, uint32_t, t->sources.n);
+    s->calls = arena_new_array(a, uint32_t, t->nodes.n);
+    for (size_t i = 0; i < t->nodes.n; i++)
+        for (uint32_t k = 0; k < t->nodes.v[i].n_children; k++, child++) {
+            uint32_t source = t->nodes.v[child].source;
+
+            s->calls[child] = rank_of(&x, a, t->nodes.v[i].source, source);
+            if (s->calls[child] > 0)
+                continue;
+            /* 0 for a source that was not there yet: it is the next. */
+            *vec_push(a, &s->fresh) = source == x.n_seen ? 0 : source;
+            x.n_seen += source == x.n_seen;
+        }
 }
 
 /* ---- the parts of the reply ---- */
@@ -142,7 +211,8 @@ static void add_header(struct sender *s)
     json_add_text(&j, "sample_unit", r->sample_unit);
     json_add_i64(&j, "nodes", (int64_t)t->nodes.n);
     json_add_i64(&j, "sources", (int64_t)t->sources.n);
-    json_add_i64(&j, "strings", (int64_t)s->strings.list.n);
+    json_add_i64(&j, "calls", (int64_t)s->fresh.n);
+    json_add_i64(&j, "strings", (int64_t)s->texts.list.n);
     json_add_bool(&j, "base", t->has_base);
     add_levels(&j, t);
     json_key(&j, STR("hidden"));
@@ -165,38 +235,55 @@ static void add_nodes(const struct sender *s)
 
     for (size_t i = 0; i < t->nodes.n; i++)
         add_varint(s->out, t->nodes.v[i].n_children);
-    for (size_t i = 0; i < t->nodes.n; i++)
-        add_varint(s->out, t->nodes.v[i].source);
+    for (size_t i = 1; i < t->nodes.n; i++)
+        add_varint(s->out, s->calls[i]);
+    for (size_t i = 0; i < s->fresh.n; i++)
+        add_varint(s->out, s->fresh.v[i]);
     for (size_t i = 0; i < t->nodes.n; i++)
         add_zigzag(s->out, t->nodes.v[i].self);
     for (size_t i = 0; t->has_base && i < t->nodes.n; i++)
         add_zigzag(s->out, t->nodes.v[i].base);
 }
 
+/* 0 is a text that no column named before: they come in that order.  A
+ * display that is the name is 0, and all others are one more. */
+static void add_text(const struct sender *s, enum column column, size_t source,
+                     uint32_t *n_seen)
+{
+    uint32_t text = s->columns[column][source], more = 0;
+
+    if (column == COLUMN_DISPLAY) {
+        if (text == s->columns[COLUMN_NAME][source]) {
+            add_varint(s->out, 0);
+            return;
+        }
+        more = 1;
+    }
+    if (text == *n_seen) {
+        ++*n_seen;
+        add_varint(s->out, more);
+    } else {
+        add_varint(s->out, (uint64_t)text + 1 + more);
+    }
+}
+
 static void add_sources(const struct sender *s)
 {
-    size_t n = s->tree.sources.n;
+    uint32_t n_seen = 1;
 
-    for (size_t i = 0; i < n; i++)
-        add_varint(s->out, s->sources[i].name);
-    for (size_t i = 0; i < n; i++)
-        add_varint(s->out, s->sources[i].display);
-    for (size_t i = 0; i < n; i++)
-        add_varint(s->out, s->sources[i].file);
-    for (size_t i = 0; i < n; i++)
-        add_varint(s->out, s->sources[i].binary);
-    for (size_t i = 0; i < n; i++)
-        add_varint(s->out, s->sources[i].package);
-    for (size_t i = 0; i < n; i++)
-        add_varint(s->out, s->sources[i].line);
-    for (size_t i = 0; i < n; i++)
-        add_varint(s->out, s->sources[i].flags);
+    for (int c = 0; c < N_COLUMNS; c++)
+        for (size_t i = 0; i < s->tree.sources.n; i++) {
+            if (c <= COLUMN_PACKAGE)
+                add_text(s, (enum column)c, i, &n_seen);
+            else
+                add_varint(s->out, s->columns[c][i]);
+        }
 }
 
 static void add_strings(const struct sender *s)
 {
-    for (size_t i = 0; i < s->strings.list.n; i++) {
-        struct str text = s->strings.list.v[i];
+    for (size_t i = 0; i < s->texts.list.n; i++) {
+        struct str text = s->texts.list.v[i];
 
         add_varint(s->out, text.n);
         buf_add(s->out, text);
@@ -210,6 +297,7 @@ bool data_flame(struct report *r, struct buf *out, struct error *err)
     (void)err;
     flame_tree_make(&s.tree, r);
     describe_sources(&s);
+    find_calls(&s);
     add_header(&s);
     add_nodes(&s);
     add_sources(&s);

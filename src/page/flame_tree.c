@@ -262,6 +262,28 @@ static void grow(struct maker *m)
     }
 }
 
+/* Sources are numbered as the nodes first have them. */
+static void number_sources(struct maker *m)
+{
+    struct flame_tree *t = m->tree;
+    struct flame_source *old = t->sources.v;
+    size_t n = 0;
+
+    t->sources.v =
+        arena_new_array(m->report->arena, struct flame_source, t->sources.n);
+    memset(m->number, 0xff, t->sources.n * sizeof(*m->number));
+    for (size_t i = 0; i < t->nodes.n; i++) {
+        uint32_t *number = &m->number[t->nodes.v[i].source];
+
+        if (*number == NO_INDEX) {
+            *number = (uint32_t)n;
+            t->sources.v[n++] = old[t->nodes.v[i].source];
+        }
+        t->nodes.v[i].source = *number;
+    }
+    t->sources.n = n;
+}
+
 static void plant(struct maker *m)
 {
     struct flame_tree *t = m->tree;
@@ -307,5 +329,6 @@ void flame_tree_make(struct flame_tree *t, struct report *r)
     expand_samples(&m);
     plant(&m);
     grow(&m);
+    number_sources(&m);
     arena_free(m.arena);
 }

@@ -11,7 +11,8 @@
  * Samples that are worth nothing are left out.
  *
  * A source is what a frame shows: a node of the report's node table, and
- * whether it was inlined there.  Source 0 and node 0 are the root.
+ * whether it was inlined there; sources are numbered in the order in which the
+ * nodes have them.  Source 0 and node 0 are the root.
  */
 struct flame_source {
     uint32_t node;     /* in `table`; of the root NO_NODE */

@@ -224,7 +224,7 @@ class TestPage(support.TestCase):
         self.assertEqual(reply.getheader('Content-Encoding'), 'gzip')
         magic, version, size = struct.unpack_from(
             '<4sII', gzip.decompress(data))
-        self.assertEqual((magic, version), (b'PPFL', 1))
+        self.assertEqual((magic, version), (b'PPFL', 2))
         header = json.loads(gzip.decompress(data)[12:12 + size])
         self.assertEqual((header['nodes'], header['total']), (22, 210000000))
 

@@ -71,7 +71,7 @@ def json_of(server, url, name):
 def flame_header(server, url):
     body = server.get(data_url(url, 'flame'))[1]
     magic, version, size = struct.unpack_from('<4sII', body)
-    assert (magic, version) == (b'PPFL', 1)
+    assert (magic, version) == (b'PPFL', 2)
     return json.loads(body[12:12 + size])
 
 

@@ -85,7 +85,7 @@ static void decode_header(struct flame *f, struct wire *w)
 {
     size_t n = 0;
 
-    EXPECT(w->rest.n > 12 && memcmp(w->rest.s, "PPFL\1\0\0\0", 8) == 0);
+    EXPECT(w->rest.n > 12 && memcmp(w->rest.s, "PPFL\2\0\0\0", 8) == 0);
     for (int i = 4; i-- > 0;)
         n = n << 8 | (unsigned char)w->rest.s[8 + i];
     f->header = str_first(str_skip(w->rest, 12), n);
@@ -96,21 +96,69 @@ static void decode_header(struct flame *f, struct wire *w)
     f->base = str_eq(header_member(f, "base"), STR("true"));
 }
 
+/* Which source each node is: the n-th callee of its parent's, or a new one. */
+static uint64_t *decode_sources(struct flame *f, struct wire *w)
+{
+    size_t n_fresh = header_number(f, "calls"), child = 1, next = 0, seen = 1;
+    uint64_t *call = column(f, w, f->nodes - 1);
+    uint64_t *fresh = column(f, w, n_fresh);
+    uint64_t *source = arena_new_array(f->arena, uint64_t, f->nodes);
+    struct {
+        VEC(uint64_t) list;
+    } *callees = arena_alloc(f->arena, f->sources * sizeof(*callees));
+
+    for (size_t i = 0; i < f->nodes; i++)
+        for (size_t k = 0; k < f->children[i] && child < f->nodes;
+             k++, child++) {
+            uint64_t c = call[child - 1];
+
+            if (c == 0) {
+                EXPECT(next < n_fresh);
+                source[child] = fresh[next] ? fresh[next] : seen++;
+                next++;
+                *vec_push(f->arena, &callees[source[i]].list) = source[child];
+            } else {
+                EXPECT(c <= callees[source[i]].list.n);
+                source[child] = callees[source[i]].list.v[c - 1];
+            }
+        }
+    EXPECT(next == n_fresh && seen == f->sources);
+    return source;
+}
+
+/* 0 is the next text, n the text n - 1; of displays 0 is the name. */
+static uint64_t *text_column(struct flame *f, struct wire *w, uint64_t *seen,
+                             const uint64_t *names)
+{
+    uint64_t *c = column(f, w, f->sources);
+
+    for (size_t i = 0; i < f->sources; i++) {
+        if (names && c[i]-- == 0) {
+            c[i] = names[i];
+            continue;
+        }
+        c[i] = c[i] == 0 ? (*seen)++ : c[i] - 1;
+        EXPECT(c[i] < f->strings);
+    }
+    return c;
+}
+
 static void decode(struct flame *f, struct arena *a, struct str bytes)
 {
     struct wire w = {.rest = bytes, .ok = true};
+    uint64_t seen = 1;
 
     *f = (struct flame){.arena = a};
     decode_header(f, &w);
     f->children = column(f, &w, f->nodes);
-    f->source = column(f, &w, f->nodes);
+    f->source = decode_sources(f, &w);
     f->self = signed_column(f, &w, f->nodes);
     f->self_base = f->base ? signed_column(f, &w, f->nodes) : NULL;
-    f->name = column(f, &w, f->sources);
-    f->display = column(f, &w, f->sources);
-    f->file = column(f, &w, f->sources);
-    f->binary = column(f, &w, f->sources);
-    f->package = column(f, &w, f->sources);
+    f->name = text_column(f, &w, &seen, NULL);
+    f->display = text_column(f, &w, &seen, f->name);
+    f->file = text_column(f, &w, &seen, NULL);
+    f->binary = text_column(f, &w, &seen, NULL);
+    f->package = text_column(f, &w, &seen, NULL);
     f->line = column(f, &w, f->sources);
     f->flags = column(f, &w, f->sources);
     f->texts = arena_new_array(a, struct str, f->strings + 1);
@@ -121,7 +169,7 @@ static void decode(struct flame *f, struct arena *a, struct str bytes)
         f->texts[i] = str_first(w.rest, n);
         w.rest = str_skip(w.rest, n);
     }
-    EXPECT(w.ok && w.rest.n == 0);
+    EXPECT(w.ok && w.rest.n == 0 && seen == f->strings);
 }
 
 /* A line a node, "root;main;<read 10": "<" before what is inlined; with a
