@@ -57,25 +57,31 @@ def hash_of(text):
     return "'sha256-%s'" % base64.b64encode(digest).decode()
 
 
+def read(directory, name):
+    with open(os.path.join(directory, name), encoding='utf-8') as f:
+        return f.read()
+
+
+def parts_of(directory):
+    """index.html without its styles and scripts, and each of them as one."""
+    page = PRELOAD.sub('', read(directory, 'index.html'))
+    style = '\n'.join(read(directory, name) for name in STYLE.findall(page))
+    script = '\n'.join(bundle.bundle(directory, name)
+                       for name in SCRIPT.findall(page))
+    return SCRIPT.sub('', STYLE.sub('', page)), style, script
+
+
 def offline_page(directory):
     """index.html with its styles and scripts inside: what comes before and
     after the data."""
-    with open(os.path.join(directory, 'index.html'), encoding='utf-8') as f:
-        page = PRELOAD.sub('', f.read())
-    styles = []
-    for name in STYLE.findall(page):
-        with open(os.path.join(directory, name), encoding='utf-8') as f:
-            styles.append(f.read())
-    style = '\n'.join(styles)
-    script = '\n'.join(bundle.bundle(directory, name)
-                       for name in SCRIPT.findall(page))
+    page, style, script = parts_of(directory)
     # Inside a string or a regexp, where alone they can be, these mean the
     # same.
     script = script.replace('</script', '<\\/script').replace(
         '<!--', '<\\!--')
     assert '</style' not in style
     policy = POLICY % (hash_of(script), hash_of(style))
-    page = SCRIPT.sub('', STYLE.sub('', page)).replace(
+    page = page.replace(
         '<meta charset="utf-8">\n',
         '<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" '
         'content="%s">\n' % policy)
@@ -86,21 +92,34 @@ def offline_page(directory):
             '</body>%s' % after)
 
 
+def served_page(directory):
+    """The same with one style and one script beside it: fifty requests
+    would take longer than everything else together."""
+    page, style, script = parts_of(directory)
+    page = page.replace(
+        '</head>', '<link rel="stylesheet" href="assets/page.css">\n'
+        '<script type="module" src="assets/page.js"></script>\n</head>')
+    return {'index.html': page, 'page.css': style, 'page.js': script}
+
+
 def main(out, depfile, directory):
     paths = files_of(directory)
+    contents = {}
+    for path in paths:
+        with open(path, 'rb') as source:
+            contents[os.path.relpath(path, directory)] = source.read()
+    contents.update((name, text.encode())
+                    for name, text in served_page(directory).items())
     with open(out, 'w', encoding='ascii') as f:
         f.write('#include "page/assets.h"\n\n'
                 'const struct asset assets[] = {\n')
-        for path in paths:
-            with open(path, 'rb') as source:
-                data = source.read()
+        for name, data in sorted(contents.items()):
             digest = hashlib.sha256(data).hexdigest()[:20]
             f.write('    {STR_INIT("%s"),\n     STR_INIT("%s"),\n'
                     '     STR_INIT("\\"%s\\""),\n     STR_INIT(\n%s)},\n'
-                    % (os.path.relpath(path, directory),
-                       TYPES[os.path.splitext(path)[1]], digest,
+                    % (name, TYPES[os.path.splitext(name)[1]], digest,
                        literal(data)))
-        f.write('};\n\nconst size_t n_assets = %d;\n' % len(paths))
+        f.write('};\n\nconst size_t n_assets = %d;\n' % len(contents))
         for name, text in zip(('start', 'end'), offline_page(directory)):
             f.write('\nconst struct str offline_%s = STR_INIT(\n%s);\n'
                     % (name, literal(text.encode())))
