@@ -25,6 +25,7 @@ bool maps_parse_line(struct str line, struct maps_entry *out)
     e.readable = flags.s[0] == 'r';
     e.writable = flags.s[1] == 'w';
     e.executable = flags.s[2] == 'x';
+    e.is_shared = flags.s[3] == 's';
     while (line.n && line.s[0] == ' ')
         line = str_skip(line, 1);
     if (str_has_suffix(line, STR(" (deleted)")))

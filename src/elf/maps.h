@@ -14,7 +14,7 @@
 struct maps_entry {
     uint64_t start, limit, offset;
     uint64_t inode;
-    bool readable, writable, executable;
+    bool readable, writable, executable, is_shared;
     struct str path; /* "/usr/bin/x", "[vdso]", "" ; " (deleted)" cut off */
 };
 

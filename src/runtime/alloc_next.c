@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdint.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "runtime/heap.h"
 
@@ -138,6 +138,19 @@ static void find_all(struct alloc_next *n)
                    home == library_of(*(void **)&n->free);
 }
 
+/* Some other library, or the program itself, may come before us: then
+ * nobody calls our malloc. */
+static void find_first_malloc(void)
+{
+    void *first = dlsym(RTLD_DEFAULT, "malloc");
+    Dl_info info;
+
+    if (first && dladdr(first, &info) &&
+        info.dli_fbase != library_of((void *)alloc_next_find))
+        snprintf(heap.taken_by, sizeof(heap.taken_by), "%s",
+                 info.dli_fname ? info.dli_fname : "another library");
+}
+
 void alloc_next_find(void)
 {
     static _Atomic bool found;
@@ -147,6 +160,7 @@ void alloc_next_find(void)
         return;
     heap_thread.busy |= HEAP_BUSY_RESOLVE;
     find_all(&n);
+    find_first_malloc();
     heap_thread.busy &= ~(uint32_t)HEAP_BUSY_RESOLVE;
     if (n.malloc && n.free && n.calloc && n.realloc)
         alloc_next = n; /* two threads write the same */

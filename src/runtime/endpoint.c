@@ -7,6 +7,7 @@
 #include "base/percent.h"
 #include "runtime/cpu.h"
 #include "runtime/endpoint_index.h"
+#include "runtime/leak.h"
 #include "runtime/profiles.h"
 #include "runtime/query.h"
 #include "runtime/wall.h"
@@ -212,6 +213,51 @@ static void serve_delta(struct exchange *x, const struct profile_kind *kind,
     snapshot_release(&after);
 }
 
+/* age=90s, 5m, 1h; a number alone is seconds. */
+static bool leak_age(struct str query, int64_t *age_ns)
+{
+    char text[32];
+    struct str value;
+    int64_t unit = SECOND, n;
+
+    *age_ns = LEAK_AGE_NS;
+    if (!query_get(query, STR("age"), text, sizeof(text), &value))
+        return true;
+    if (str_has_suffix(value, STR("m")))
+        unit = 60 * SECOND;
+    else if (str_has_suffix(value, STR("h")))
+        unit = 3600 * SECOND;
+    if (unit != SECOND || str_has_suffix(value, STR("s")))
+        value = str_first(value, value.n - 1);
+    if (!str_to_i64(value, 10, &n) || n < 0 || n > 1000000)
+        return false;
+    *age_ns = n * unit;
+    return true;
+}
+
+static void serve_leak(struct exchange *x)
+{
+    struct snapshot s;
+    struct error err;
+    int64_t age_ns;
+    bool text = query_debug(x->request->query) > 0, ok;
+
+    if (!leak_age(x->request->query, &age_ns)) {
+        refuse(x, 400, "invalid value for \"age\" - 90s, 5m or 1h");
+        return;
+    }
+    ok = leak_take_older(&s, age_ns, &err) &&
+         (text ? leak_write_text(&s, &x->reply->body, &err)
+               : snapshot_write(&s, &x->reply->body, &err));
+    snapshot_release(&s);
+    if (!ok)
+        refuse(x, 500, err.text);
+    else if (text)
+        text_reply(x, 200);
+    else
+        attachment(x, "application/octet-stream", STR("leak"), "");
+}
+
 static bool write_snapshot(struct exchange *x, const struct profile_kind *kind,
                            int debug, struct error *err)
 {
@@ -412,6 +458,8 @@ static void serve_name(struct exchange *x, struct str name)
         serve_cmdline(x);
     else if (str_eq(name, STR("symbol")))
         serve_symbol(x);
+    else if (str_eq(name, STR("leak")))
+        serve_leak(x);
     else
         serve_snapshot(x, name);
 }

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -262,9 +263,17 @@ uint64_t heap_rate(void)
 
 const char *heap_switched_off(void)
 {
+    static char text[256]; /* always the same */
+
     if (!atomic_load(&heap.has_hooks))
         return "needs the hooks: preload libpprof-preload.so or link "
                "libpprof-hooks";
+    if (heap.taken_by[0]) {
+        snprintf(text, sizeof(text),
+                 "the malloc of %s comes first; name our library before it",
+                 heap.taken_by);
+        return text;
+    }
     if (heap_rate() == 0)
         return "set PPROF_MEM_RATE to a number of bytes, 524288 for example, "
                "or call pprof_set_mem_profile_rate()";

@@ -76,6 +76,7 @@ struct heap {
     _Atomic uint32_t rate;      /* the number of today's, 0: off */
     _Atomic uint64_t rates[HEAP_MAX_RATES];
     _Atomic bool has_hooks;
+    char taken_by[128];     /* the file whose malloc comes before ours, "" */
     _Atomic uint32_t stale; /* a stack ended in code that is not known */
 
     /* Stacks, and for each stack, size and rate the counts: a site's only

@@ -14,7 +14,7 @@ static size_t level_buckets(unsigned level)
     return (size_t)2048 << (2 * level);
 }
 
-static size_t level_bytes(unsigned level)
+size_t heap_live_level_bytes(unsigned level)
 {
     return level_buckets(level) * sizeof(struct live_bucket);
 }
@@ -31,11 +31,11 @@ static struct live_bucket *level_make(struct heap_live *t, unsigned level)
 
     if (old)
         return old;
-    fresh = pages_alloc(level_bytes(level));
+    fresh = pages_alloc(heap_live_level_bytes(level));
     if (!fresh ||
         atomic_compare_exchange_strong(&t->levels[level], &old, fresh))
         return fresh;
-    pages_free(fresh, level_bytes(level));
+    pages_free(fresh, heap_live_level_bytes(level));
     return old;
 }
 
@@ -114,28 +114,50 @@ static struct live_block block_of(const struct live_slot *s, uint64_t address)
     return (struct live_block){address, (uint32_t)data, (uint32_t)(data >> 32)};
 }
 
-bool heap_live_remove(struct heap_live *t, uint64_t address,
-                      struct live_block *out)
+/* The slot of an address and its level, NULL: it is not there. */
+static struct live_slot *find(const struct heap_live *t, uint64_t address,
+                              unsigned *level)
 {
-    for (unsigned level = 0; level < LIVE_LEVELS; level++) {
-        struct live_bucket *v = level_get(t, level), *b;
+    for (*level = 0; *level < LIVE_LEVELS; ++*level) {
+        struct live_bucket *v = level_get(t, *level), *b;
         struct live_slot *s;
 
         if (!v)
-            return false;
-        b = bucket_of(v, level, address);
+            return NULL;
+        b = bucket_of(v, *level, address);
         s = bucket_find(b, address);
-        if (s) {
-            *out = block_of(s, address);
-            atomic_store_explicit(&s->address, FREE, memory_order_release);
-            unpass(t, level, address);
-            atomic_fetch_sub_explicit(&t->n, 1, memory_order_relaxed);
-            return true;
-        }
+        if (s)
+            return s;
         if (atomic_load_explicit(&b->passed, memory_order_relaxed) == 0)
-            return false;
+            return NULL;
     }
-    return false;
+    return NULL;
+}
+
+bool heap_live_remove(struct heap_live *t, uint64_t address,
+                      struct live_block *out)
+{
+    unsigned level;
+    struct live_slot *s = find(t, address, &level);
+
+    if (!s)
+        return false;
+    *out = block_of(s, address);
+    atomic_store_explicit(&s->address, FREE, memory_order_release);
+    unpass(t, level, address);
+    atomic_fetch_sub_explicit(&t->n, 1, memory_order_relaxed);
+    return true;
+}
+
+bool heap_live_find(const struct heap_live *t, uint64_t address,
+                    struct live_block *out)
+{
+    unsigned level;
+    const struct live_slot *s = find(t, address, &level);
+
+    if (s)
+        *out = block_of(s, address);
+    return s != NULL;
 }
 
 void heap_live_each(const struct heap_live *t,
@@ -166,13 +188,13 @@ size_t heap_live_bytes(const struct heap_live *t)
     size_t bytes = 0;
 
     for (unsigned level = 0; level < LIVE_LEVELS; level++)
-        bytes += level_get(t, level) ? level_bytes(level) : 0;
+        bytes += level_get(t, level) ? heap_live_level_bytes(level) : 0;
     return bytes;
 }
 
 void heap_live_release(struct heap_live *t)
 {
     for (unsigned level = 0; level < LIVE_LEVELS; level++)
-        pages_free(level_get(t, level), level_bytes(level));
+        pages_free(level_get(t, level), heap_live_level_bytes(level));
     *t = (struct heap_live){0};
 }

@@ -60,6 +60,10 @@ bool heap_live_add(struct heap_live *t, const struct live_block *block);
 bool heap_live_remove(struct heap_live *t, uint64_t address,
                       struct live_block *out);
 
+/* Looks without removing. */
+bool heap_live_find(const struct heap_live *t, uint64_t address,
+                    struct live_block *out);
+
 /* Calls `each` for every block that is there; those that come or go
  * meanwhile may be missed. */
 void heap_live_each(const struct heap_live *t,
@@ -67,6 +71,7 @@ void heap_live_each(const struct heap_live *t,
                     void *ctx);
 
 size_t heap_live_bytes(const struct heap_live *t); /* memory of its levels */
+size_t heap_live_level_bytes(unsigned level);
 void heap_live_release(struct heap_live *t);
 
 #endif

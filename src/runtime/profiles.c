@@ -8,6 +8,7 @@
 #include "runtime/heap.h"
 #include "runtime/heap_profile.h"
 #include "runtime/lock_profile.h"
+#include "runtime/leak.h"
 #include "runtime/names.h"
 #include "runtime/state.h"
 
@@ -108,6 +109,14 @@ static const struct profile_kind kinds[] = {
      .count = heap_count_sites,
      .can_delta = true,
      .write_text = heap_write_text,
+     .switched_off = heap_switched_off},
+    {.name = "leak",
+     .description = "Sampled memory that is older than the age parameter "
+                    "(60s by default) and that nothing points to. Looks "
+                    "through all memory when it is asked for",
+     .take = leak_take,
+     .count = leak_count,
+     .write_text = leak_write_text,
      .switched_off = heap_switched_off},
     {.name = "mutex",
      .description = "Stacks that released a lock for which others waited",

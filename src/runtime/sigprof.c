@@ -329,6 +329,23 @@ static int blocked_call(const ucontext_t *context)
 #endif
 }
 
+static void copy_registers(const ucontext_t *context, uint64_t *to)
+{
+#if defined(__x86_64__)
+    const greg_t *from = context->uc_mcontext.gregs;
+
+    to[0] = (uint64_t)from[REG_RSP];
+    for (int i = 0; i < REG_RIP; i++)
+        to[1 + i] = (uint64_t)from[i];
+#else
+    const mcontext_t *from = &context->uc_mcontext;
+
+    to[0] = from->sp;
+    for (int i = 0; i < 31; i++)
+        to[1 + i] = from->regs[i];
+#endif
+}
+
 static bool answer(struct ask *a, uint64_t sent, const ucontext_t *context)
 {
     struct unwind_regs regs = unwind_regs_from(context);
@@ -338,6 +355,7 @@ static bool answer(struct ask *a, uint64_t sent, const ucontext_t *context)
     if (!atomic_compare_exchange_strong(&a->state, &sent, writing))
         return false;
     a->labels = pprof_thread.labels;
+    copy_registers(context, a->registers);
     a->n = (uint32_t)unwind_walk(atomic_load(sampler.map), &regs,
                                  known_stack(regs.sp), a->pcs,
                                  UNWIND_MAX_FRAMES, &a->end);

@@ -66,8 +66,10 @@ enum { NEW_CODE_NONE, NEW_CODE_SEEN, NEW_CODE_PAUSE };
 
 /* A thread that is asked for its stack. */
 enum { ASK_FREE, ASK_SENT, ASK_WRITING, ASK_DONE, ASK_EXPIRED };
+#define ASK_REGISTERS 32
 struct ask {
-    _Atomic uint64_t state; /* by ask_state() */
+    _Atomic uint64_t state;            /* by ask_state() */
+    uint64_t registers[ASK_REGISTERS]; /* sp first, 0 where there is none */
     uint32_t n;
     uint32_t labels;
     enum unwind_end end;

@@ -161,6 +161,7 @@ static bool collect(struct threads *t, struct thread_info *info,
         return false;
     memcpy(to, ask->pcs, ask->n * sizeof(*to));
     memcpy(info->name, ask->name, sizeof(info->name));
+    memcpy(info->registers, ask->registers, sizeof(info->registers));
     info->state = ask->was_blocked ? 'S' : 'R';
     info->n = ask->n;
     info->labels = ask->labels;

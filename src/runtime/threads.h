@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/pages.h"
+#include "runtime/sigprof.h"
 #include "runtime/stacktable.h"
 
 /*
@@ -32,7 +33,8 @@ struct thread_info {
     enum unwind_end end;
     uint32_t labels; /* see labels.h */
     uint32_t n;
-    uint64_t first; /* its frames start here in frames */
+    uint64_t first;                    /* its frames start here in frames */
+    uint64_t registers[ASK_REGISTERS]; /* sp first; all 0: not known */
 };
 
 struct threads {

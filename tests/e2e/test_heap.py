@@ -151,6 +151,22 @@ class Linking(unittest.TestCase):
         self.check(['-L', BUILD, '-lpprof-hooks'],
                    {'LD_LIBRARY_PATH': os.path.abspath(BUILD)})
 
+    def test_the_index_says_whose_malloc_comes_before(self):
+        path = library('libjemalloc.so.2')
+        if not path:
+            self.skipTest('no jemalloc')
+        process, url = start([os.path.join(BUILD, 'examples', 'memory'),
+                              '127.0.0.1:0'], {'LD_PRELOAD': path})
+        try:
+            page = get(url).decode()
+            row = re.search(r'<li><div class=profile-name>heap:.*',
+                            page).group(0)
+            self.assertIn('Off', row)
+            self.assertIn('jemalloc', row)
+        finally:
+            process.kill()
+            process.communicate()
+
     def test_without_hooks_the_index_says_what_is_missing(self):
         process, url = start([os.path.join(BUILD, 'examples', 'service'),
                               '127.0.0.1:0'])
