@@ -18,9 +18,15 @@ typedef _Atomic(void *) hook_slot;
 
 void *hook_find(hook_slot *slot, const char *name);
 
+/* NULL before it was looked up. */
+static inline void *hook_known(hook_slot *slot)
+{
+    return atomic_load_explicit(slot, memory_order_relaxed);
+}
+
 static inline void *hook_next(hook_slot *slot, const char *name)
 {
-    void *fn = atomic_load_explicit(slot, memory_order_relaxed);
+    void *fn = hook_known(slot);
 
     return __builtin_expect(fn != NULL, 1) ? fn : hook_find(slot, name);
 }

@@ -73,11 +73,20 @@ static void learn_owner_id(void)
         owner_id = raw_gettid();
 }
 
+/* A mutex that was told to be a normal one has a bit that says so; it means
+ * nothing but that libc shall not change its mind. */
+#define KIND_TOLD 512
+
+static inline bool is_plain(const pthread_mutex_t *m)
+{
+    return (m->__data.__kind & ~KIND_TOLD) == 0;
+}
+
 static inline bool take_plain(pthread_mutex_t *m)
 {
     int id = owner_id, unlocked = 0;
 
-    if (m->__data.__kind != 0 || id == 0)
+    if (!is_plain(m) || id == 0)
         return false;
     if (__libc_single_threaded) {
         if (m->__data.__lock != 0)
@@ -98,7 +107,7 @@ static inline bool give_plain(pthread_mutex_t *m)
 {
     int locked = 1, id = owner_id, owner;
 
-    if (m->__data.__kind != 0 || id == 0 ||
+    if (!is_plain(m) || id == 0 ||
         __atomic_load_n(&m->__data.__lock, __ATOMIC_RELAXED) != 1)
         return false;
     owner = m->__data.__owner;
@@ -158,10 +167,23 @@ static __attribute__((noinline)) int unlock_slow(pthread_mutex_t *m,
     return rc;
 }
 
+/* Mutexes of another kind, and what there is to do first: nothing. */
+static inline bool may_pass_lock(void)
+{
+    return owner_id != 0 && !lock_hooks_on();
+}
+
+static inline bool may_pass_unlock(void)
+{
+    return owner_id != 0 && !has_waiters();
+}
+
 PPROF_API int pthread_mutex_lock(pthread_mutex_t *m)
 {
     if (take_plain(m))
         return 0;
+    if (may_pass_lock())
+        return next_lock(m);
     return lock_slow(m, LOCK_SITE(pthread_mutex_lock));
 }
 
@@ -169,6 +191,8 @@ PPROF_API int pthread_mutex_unlock(pthread_mutex_t *m)
 {
     if (give_plain(m))
         return 0;
+    if (may_pass_unlock())
+        return next_unlock(m);
     return unlock_slow(m, LOCK_SITE(pthread_mutex_unlock));
 }
 
@@ -283,14 +307,19 @@ PPROF_API int mtx_timedlock(mtx_t *mutex, timeout until)
 
 /* --- read-write locks ---------------------------------------------------- */
 
+static hook_slot next_rdlock, next_wrlock, next_rwunlock;
 static hook_slot next_tryrdlock, next_trywrlock;
 
-static __attribute__((noinline)) int
-wait_rwlock(pthread_rwlock_t *l, rwlock_fn *real, struct lock_site site)
+static __attribute__((noinline)) int lock_rwlock(pthread_rwlock_t *l,
+                                                 rwlock_fn *real,
+                                                 rwlock_fn *attempt,
+                                                 struct lock_site site)
 {
     struct lock_wait w;
-    int rc;
+    int rc = lock_hooks_on() ? attempt(l) : EBUSY;
 
+    if (rc != EBUSY)
+        return rc;
     if (!locks_wait_begin(&w, l, site))
         return real(l);
     rc = real(l);
@@ -298,34 +327,38 @@ wait_rwlock(pthread_rwlock_t *l, rwlock_fn *real, struct lock_site site)
     return rc;
 }
 
+static __attribute__((noinline)) int rdlock_slow(pthread_rwlock_t *l,
+                                                 struct lock_site site)
+{
+    return lock_rwlock(l, hook_next(&next_rdlock, "pthread_rwlock_rdlock"),
+                       hook_next(&next_tryrdlock, "pthread_rwlock_tryrdlock"),
+                       site);
+}
+
+static __attribute__((noinline)) int wrlock_slow(pthread_rwlock_t *l,
+                                                 struct lock_site site)
+{
+    return lock_rwlock(l, hook_next(&next_wrlock, "pthread_rwlock_wrlock"),
+                       hook_next(&next_trywrlock, "pthread_rwlock_trywrlock"),
+                       site);
+}
+
 PPROF_API int pthread_rwlock_rdlock(pthread_rwlock_t *l)
 {
-    static hook_slot next;
-    rwlock_fn *real = hook_next(&next, "pthread_rwlock_rdlock"), *attempt;
-    int rc;
+    rwlock_fn *real = hook_known(&next_rdlock);
 
-    if (!lock_hooks_on())
+    if (real && !lock_hooks_on())
         return real(l);
-    attempt = hook_next(&next_tryrdlock, "pthread_rwlock_tryrdlock");
-    rc = attempt(l);
-    if (rc != EBUSY)
-        return rc;
-    return wait_rwlock(l, real, LOCK_SITE(pthread_rwlock_rdlock));
+    return rdlock_slow(l, LOCK_SITE(pthread_rwlock_rdlock));
 }
 
 PPROF_API int pthread_rwlock_wrlock(pthread_rwlock_t *l)
 {
-    static hook_slot next;
-    rwlock_fn *real = hook_next(&next, "pthread_rwlock_wrlock"), *attempt;
-    int rc;
+    rwlock_fn *real = hook_known(&next_wrlock);
 
-    if (!lock_hooks_on())
+    if (real && !lock_hooks_on())
         return real(l);
-    attempt = hook_next(&next_trywrlock, "pthread_rwlock_trywrlock");
-    rc = attempt(l);
-    if (rc != EBUSY)
-        return rc;
-    return wait_rwlock(l, real, LOCK_SITE(pthread_rwlock_wrlock));
+    return wrlock_slow(l, LOCK_SITE(pthread_rwlock_wrlock));
 }
 
 typedef int timed_rwlock_fn(pthread_rwlock_t *, timeout);
@@ -403,71 +436,92 @@ static bool has_more_readers(const pthread_rwlock_t *l)
            __atomic_load_n(&l->__data.__readers, __ATOMIC_RELAXED) >> 3 > 1;
 }
 
+static __attribute__((noinline)) int rwunlock_slow(pthread_rwlock_t *l,
+                                                   struct lock_site site)
+{
+    rwlock_fn *real = hook_next(&next_rwunlock, "pthread_rwlock_unlock");
+    int64_t owed =
+        has_waiters() && !has_more_readers(l) ? locks_release_begin(l) : 0;
+    int rc = real(l);
+
+    if (owed && rc == 0)
+        locks_release_end(owed, site);
+    return rc;
+}
+
 PPROF_API int pthread_rwlock_unlock(pthread_rwlock_t *l)
 {
-    static hook_slot next;
-    rwlock_fn *real = hook_next(&next, "pthread_rwlock_unlock");
-    int64_t owed;
-    int rc;
+    rwlock_fn *real = hook_known(&next_rwunlock);
 
-    if (!has_waiters() || has_more_readers(l))
+    if (real && !has_waiters())
         return real(l);
-    owed = locks_release_begin(l);
-    rc = real(l);
-    if (owed && rc == 0)
-        locks_release_end(owed, LOCK_SITE(pthread_rwlock_unlock));
-    return rc;
+    return rwunlock_slow(l, LOCK_SITE(pthread_rwlock_unlock));
 }
 
 /* --- spinlocks ----------------------------------------------------------- */
 
-PPROF_API int pthread_spin_lock(pthread_spinlock_t *l)
-{
-    static hook_slot next, next_try;
-    spin_fn *real = hook_next(&next, "pthread_spin_lock"), *attempt;
-    struct lock_wait w;
-    int rc;
+static hook_slot next_spin_lock, next_spin_trylock, next_spin_unlock;
 
-    if (!lock_hooks_on())
+static __attribute__((noinline)) int spin_lock_slow(pthread_spinlock_t *l,
+                                                    struct lock_site site)
+{
+    spin_fn *real = hook_next(&next_spin_lock, "pthread_spin_lock");
+    spin_fn *attempt = hook_next(&next_spin_trylock, "pthread_spin_trylock");
+    struct lock_wait w;
+    int rc = lock_hooks_on() ? attempt(l) : EBUSY;
+
+    if (rc != EBUSY)
+        return rc;
+    if (!locks_wait_begin(&w, (void *)l, site))
         return real(l);
-    attempt = hook_next(&next_try, "pthread_spin_trylock");
-    rc = attempt(l);
-    if (rc != EBUSY ||
-        !locks_wait_begin(&w, (void *)l, LOCK_SITE(pthread_spin_lock)))
-        return rc != EBUSY ? rc : real(l);
     rc = real(l);
     locks_wait_end(&w, rc == 0);
     return rc;
 }
 
+static __attribute__((noinline)) int spin_unlock_slow(pthread_spinlock_t *l,
+                                                      struct lock_site site)
+{
+    spin_fn *real = hook_next(&next_spin_unlock, "pthread_spin_unlock");
+    int64_t owed = has_waiters() ? locks_release_begin((void *)l) : 0;
+    int rc = real(l);
+
+    if (owed && rc == 0)
+        locks_release_end(owed, site);
+    return rc;
+}
+
+PPROF_API int pthread_spin_lock(pthread_spinlock_t *l)
+{
+    spin_fn *real = hook_known(&next_spin_lock);
+
+    if (real && !lock_hooks_on())
+        return real(l);
+    return spin_lock_slow(l, LOCK_SITE(pthread_spin_lock));
+}
+
 PPROF_API int pthread_spin_unlock(pthread_spinlock_t *l)
 {
-    static hook_slot next;
-    spin_fn *real = hook_next(&next, "pthread_spin_unlock");
-    int64_t owed;
-    int rc;
+    spin_fn *real = hook_known(&next_spin_unlock);
 
-    if (!has_waiters())
+    if (real && !has_waiters())
         return real(l);
-    owed = locks_release_begin((void *)l);
-    rc = real(l);
-    if (owed && rc == 0)
-        locks_release_end(owed, LOCK_SITE(pthread_spin_unlock));
-    return rc;
+    return spin_unlock_slow(l, LOCK_SITE(pthread_spin_unlock));
 }
 
 /* --- start --------------------------------------------------------------- */
 
 /* Does libc do to a plain mutex what we would do? */
-static bool test_layout(void)
+static bool test_layout(int kind)
 {
     pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
     int tid = raw_gettid();
     bool ok = m.__data.__kind == 0 && m.__data.__lock == 0;
 
+    m.__data.__kind = kind;
     ok = ok && next_lock(&m) == 0 && m.__data.__lock == 1 &&
          m.__data.__owner == tid && m.__data.__nusers == 1 &&
-         m.__data.__kind == 0;
+         m.__data.__kind == kind;
     ok = ok && next_trylock(&m) == EBUSY && next_unlock(&m) == 0 &&
          m.__data.__lock == 0 && m.__data.__owner == 0 &&
          m.__data.__nusers == 0;
@@ -499,7 +553,7 @@ __attribute__((constructor(102))) static void lock_hooks_start(void)
 {
     find_mutex();
     readers_are_known = test_readers();
-    layout_is_known =
-        pthread_atfork(NULL, NULL, in_child) == 0 && test_layout();
+    layout_is_known = pthread_atfork(NULL, NULL, in_child) == 0 &&
+                      test_layout(0) && test_layout(KIND_TOLD);
     lock_watch.has_hooks = true;
 }

@@ -122,18 +122,29 @@ static bool sem_waited(int rc)
     return rc == 0 || errno == ETIMEDOUT || errno == EINTR;
 }
 
-PPROF_API int sem_wait(sem_t *s)
+static hook_slot next_sem_wait;
+
+static __attribute__((noinline)) int sem_wait_slow(sem_t *s,
+                                                   struct lock_site site)
 {
-    static hook_slot next;
-    int (*real)(sem_t *) = hook_next(&next, "sem_wait");
+    int (*real)(sem_t *) = hook_next(&next_sem_wait, "sem_wait");
     struct lock_wait w;
     int rc;
 
-    if (has_value(s) || !locks_wait_begin(&w, NULL, LOCK_SITE(sem_wait)))
+    if (!locks_wait_begin(&w, NULL, site))
         return real(s);
     rc = real(s);
     locks_wait_end(&w, sem_waited(rc));
     return rc;
+}
+
+PPROF_API int sem_wait(sem_t *s)
+{
+    int (*real)(sem_t *) = hook_known(&next_sem_wait);
+
+    if (real && has_value(s))
+        return real(s);
+    return sem_wait_slow(s, LOCK_SITE(sem_wait));
 }
 
 PPROF_API int sem_timedwait(sem_t *restrict s,
