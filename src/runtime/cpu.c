@@ -23,9 +23,11 @@
 #define TABLE_BYTES (16u << 20)
 #define MAX_TICKS   (1u << 18)
 
-/* How often new threads (timers) and new modules are looked for. */
-#define SCAN_NS   20000000
-#define MODULE_NS 100000000
+/* How often new threads (timers) and new modules are looked for; threads more
+ * often for a while when some came or went. */
+#define LOOK_NS      100000000
+#define BUSY_LOOK_NS 20000000
+#define BUSY_LOOKS   50
 
 #define GRACE_NS 2000000000
 
@@ -249,6 +251,7 @@ static bool wait_for_source(struct error *err)
 static void *keep(void *arg)
 {
     int64_t next_modules = 0;
+    unsigned busy = 0;
 
     (void)arg;
     if (!start_source())
@@ -256,16 +259,15 @@ static void *keep(void *arg)
     while (!atomic_load(&cpu.keeper_stop)) {
         int64_t now = clock_monotonic_ns();
 
-        if (atomic_load(&sampler.running)) {
-            watch_handler();
-            if (cpu.has_timer)
-                source_timer_scan(&cpu.timer);
-            if (now >= next_modules) {
-                builder_refresh();
-                next_modules = now + MODULE_NS;
-            }
+        watch_handler();
+        if (cpu.has_timer && source_timer_scan(&cpu.timer))
+            busy = BUSY_LOOKS;
+        if (now >= next_modules) {
+            builder_refresh();
+            next_modules = now + LOOK_NS;
         }
-        keeper_sleep(cpu.has_timer ? SCAN_NS : MODULE_NS);
+        keeper_sleep(busy > 0 ? BUSY_LOOK_NS : LOOK_NS);
+        busy -= busy > 0;
     }
     return NULL;
 }
@@ -447,6 +449,28 @@ bool cpu_stop_trace(struct buf *out, struct error *err)
     return ok;
 }
 
+static bool has_timers(void)
+{
+    return atomic_load(&sampler.running) &&
+           (sampler.source == CPU_SOURCE_TIMER ||
+            sampler.source == CPU_SOURCE_PERF_USER);
+}
+
+void cpu_thread_begin(void)
+{
+    int64_t first_ns = sigprof_thread_begin();
+
+    if (first_ns && has_timers())
+        source_timer_add(&cpu.timer, raw_gettid(), first_ns);
+}
+
+void cpu_thread_end(void *(*run)(void *))
+{
+    if (has_timers())
+        source_timer_remove(&cpu.timer, raw_gettid());
+    sigprof_thread_end(run);
+}
+
 bool cpu_is_running(void)
 {
     return atomic_load(&cpu.in_use);
@@ -454,6 +478,7 @@ bool cpu_is_running(void)
 
 void cpu_after_fork(void)
 {
+    source_timer_after_fork();
     if (cpu.has_perf)
         source_perf_close(&cpu.perf); /* timers are not inherited */
     if (cpu.warm_fd > 0)

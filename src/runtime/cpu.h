@@ -41,6 +41,11 @@ bool cpu_stop_trace(struct buf *out, struct error *err);
 
 bool cpu_is_running(void);
 
+/* For threads whose start and end we see, by the thread itself; see
+ * sigprof_thread_begin(). */
+void cpu_thread_begin(void);
+void cpu_thread_end(void *(*run)(void *));
+
 /* Reads PPROF_CPU_RATE and PPROF_CPU_SOURCE, once; cpu_start does it if
  * nobody has. */
 void cpu_read_environment(void);

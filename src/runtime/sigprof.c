@@ -206,6 +206,21 @@ static void sample_kernel(const ucontext_t *context, int64_t overruns)
         account(context, n);
 }
 
+/* A thread's own timer.  The clock tells more than the overruns where we know
+ * what is accounted for. */
+static void sample_timer(const ucontext_t *context, int64_t overruns)
+{
+    int64_t period = sampler.period_ns, n;
+
+    if (pprof_thread.profile != sampler.profile) {
+        record(context, overruns + 1);
+        return;
+    }
+    n = (unaccounted_ns(0) + period / 2) / period;
+    if (n > 0)
+        account(context, n);
+}
+
 static void sample(int sig, const siginfo_t *info, const ucontext_t *context)
 {
     int64_t overruns = info->si_overrun > 0 ? info->si_overrun : 0;
@@ -221,7 +236,7 @@ static void sample(int sig, const siginfo_t *info, const ucontext_t *context)
             sample_kernel(context, overruns);
         break;
     case CPU_SOURCE_TIMER:
-        record(context, overruns + 1);
+        sample_timer(context, overruns);
         break;
     default:
         break;
@@ -441,26 +456,20 @@ size_t sigprof_stack_from(const void *return_address, uint64_t *pcs, size_t max,
     return n - skip;
 }
 
-static bool counts_ends(void)
-{
-    return atomic_load_explicit(&sampler.running, memory_order_acquire) &&
-           (sampler.source == CPU_SOURCE_PERF ||
-            sampler.source == CPU_SOURCE_PERF_USER);
-}
-
-void sigprof_thread_begin(void)
+int64_t sigprof_thread_begin(void)
 {
     struct thread_state *t = &pprof_thread;
     uint64_t seed = (uint64_t)raw_clock(CLOCK_MONOTONIC) ^ (uint64_t)thread_id()
                                                                << 32;
     int64_t period = sampler.period_ns;
 
-    if (!counts_ends() || period <= 0)
-        return;
+    if (!atomic_load(&sampler.running) || period <= 0)
+        return 0;
     seed = (seed ^ seed >> 31) * 0x9e3779b97f4a7c15u;
     /* Half a period less, because samples round to the nearest. */
     t->accounted_ns = period / 2 - (int64_t)((seed >> 20) % (uint64_t)period);
     t->profile = sampler.profile;
+    return t->accounted_ns + period / 2;
 }
 
 void sigprof_thread_end(void *(*run)(void *))
@@ -471,7 +480,8 @@ void sigprof_thread_end(void *(*run)(void *))
     struct stack_record *r;
     unsigned e;
 
-    if (!counts_ends() || t->profile != sampler.profile || period <= 0)
+    if (!atomic_load(&sampler.running) || t->profile != sampler.profile ||
+        period <= 0)
         return;
     n = (raw_clock(CLOCK_THREAD_CPUTIME_ID) - t->accounted_ns + period / 2) /
         period;

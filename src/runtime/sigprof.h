@@ -167,13 +167,16 @@ void sigprof_on_sample(int sig, siginfo_t *info, void *context);
 void sigprof_on_ask(int sig, siginfo_t *info, void *context);
 
 /*
- * For threads whose start and end we see.  A perf event samples a thread
- * first when a whole period of its own has passed: without this, threads that
- * live for less would never be seen.  Each starts with a random part of a
- * period on its account, and what is due at its end is charged to `run`, its
- * start routine.  In the mean the sum is exact.
+ * For threads whose start and end we see.  A source samples a thread first
+ * when a whole period of its own has passed: without this, threads that live
+ * for less would never be seen.  Each starts with a random part of a period
+ * on its account, and what is due at its end is charged to `run`, its start
+ * routine.  In the mean the sum is exact.
+ *
+ * _begin says at which CPU time of the thread its first sample is due; 0: no
+ * profile runs.
  */
-void sigprof_thread_begin(void);
+int64_t sigprof_thread_begin(void);
 void sigprof_thread_end(void *(*run)(void *));
 
 /*

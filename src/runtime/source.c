@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -189,12 +190,14 @@ static int64_t random_below(struct source_timer *s, int64_t limit)
     return (int64_t)((s->seed >> 33) % (uint64_t)limit) + 1;
 }
 
-static int timer_make(struct source_timer *s, int tid, int64_t from_ns)
+/* Threads make and delete timers for themselves while the keeper looks for
+ * others. */
+static pthread_mutex_t timer_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int timer_make(int64_t period_ns, int tid, int64_t first_ns)
 {
-    int64_t first = from_ns + random_below(s, s->period_ns);
-    struct itimerspec at = {
-        .it_value = {first / 1000000000, first % 1000000000},
-        .it_interval = {s->period_ns / 1000000000, s->period_ns % 1000000000}};
+    struct itimerspec at = {.it_value = clock_timespec(first_ns),
+                            .it_interval = clock_timespec(period_ns)};
     struct sigevent ev = {.sigev_notify = SIGEV_THREAD_ID,
                           .sigev_signo = SIGPROF,
                           .sigev_value.sival_ptr = (void *)SAMPLER_COOKIE};
@@ -210,6 +213,41 @@ static int timer_make(struct source_timer *s, int tid, int64_t from_ns)
     return timer;
 }
 
+static void timer_delete_of(const struct thread_timer *t)
+{
+    if (t->timer >= 0)
+        syscall(SYS_timer_delete, t->timer);
+}
+
+/* Threads are listed in the order in which most were found, so the next one
+ * is mostly behind the last one. */
+static struct thread_timer *timer_find(struct source_timer *s, int tid)
+{
+    struct thread_timer *t = s->timers.p;
+
+    for (size_t i = 0; i < s->timers.n; i++) {
+        size_t at = (s->hint + i) % s->timers.n;
+
+        if (t[at].tid == tid) {
+            s->hint = at + 1;
+            return &t[at];
+        }
+    }
+    return NULL;
+}
+
+static bool timer_push(struct source_timer *s, int tid, int64_t first_ns)
+{
+    struct thread_timer *t = pages_vec_push(&s->timers, 1);
+
+    if (!t)
+        return false;
+    *t = (struct thread_timer){tid, timer_make(s->period_ns, tid, first_ns),
+                               true};
+    s->failed += t->timer < 0 && errno == EAGAIN;
+    return true;
+}
+
 struct timer_scan {
     struct source_timer *s;
     bool is_start;
@@ -219,27 +257,20 @@ static bool timer_take_thread(void *ctx, int tid)
 {
     struct timer_scan *scan = ctx;
     struct source_timer *s = scan->s;
-    struct thread_timer *t = s->timers.p;
+    struct thread_timer *t;
 
     if (runtime_is_own_thread(tid))
         return true;
-    for (size_t i = 0; i < s->timers.n; i++) {
-        if (t[i].tid == tid) {
-            t[i].seen = true;
-            return true;
-        }
+    t = timer_find(s, tid);
+    if (t) {
+        t->seen = true;
+        return true;
     }
-    t = pages_vec_push(&s->timers, 1);
-    if (!t)
-        return false;
     /* A new thread's clock began at 0: what it used before we found it comes
      * as overruns of the first signal. */
-    *t = (struct thread_timer){
-        tid,
-        timer_make(s, tid, scan->is_start ? clock_ns(thread_clock(tid)) : 0),
-        true};
-    s->failed += t->timer < 0 && errno == EAGAIN;
-    return true;
+    return timer_push(s, tid,
+                      random_below(s, s->period_ns) +
+                          (scan->is_start ? clock_ns(thread_clock(tid)) : 0));
 }
 
 static void timer_scan(struct source_timer *s, bool is_start)
@@ -250,14 +281,15 @@ static void timer_scan(struct source_timer *s, bool is_start)
 
     for (size_t i = 0; i < s->timers.n; i++)
         t[i].seen = false;
+    s->hint = 0;
     if (!source_each_thread(timer_take_thread, &scan))
         return;
     t = s->timers.p;
     for (size_t i = 0; i < s->timers.n; i++) {
         if (t[i].seen)
             t[kept++] = t[i];
-        else if (t[i].timer >= 0)
-            syscall(SYS_timer_delete, t[i].timer);
+        else
+            timer_delete_of(&t[i]);
     }
     s->timers.n = kept;
 }
@@ -265,35 +297,78 @@ static void timer_scan(struct source_timer *s, bool is_start)
 bool source_timer_open(struct source_timer *s, int64_t period_ns,
                        struct error *err)
 {
-    *s = (struct source_timer){.timers = {.size = sizeof(struct thread_timer)},
+    bool any = false;
+
+    pthread_mutex_lock(&timer_lock);
+    *s = (struct source_timer){.is_open = true,
+                               .timers = {.size = sizeof(struct thread_timer)},
                                .period_ns = period_ns};
     s->seed = (uint64_t)clock_monotonic_ns();
     timer_scan(s, true);
     for (size_t i = 0; i < s->timers.n; i++)
-        if (((struct thread_timer *)s->timers.p)[i].timer >= 0)
-            return true;
+        any |= ((struct thread_timer *)s->timers.p)[i].timer >= 0;
+    pthread_mutex_unlock(&timer_lock);
+    if (any)
+        return true;
     source_timer_close(s);
     return error_set(err, "no CPU timer could be made");
 }
 
-void source_timer_scan(struct source_timer *s)
+bool source_timer_scan(struct source_timer *s)
 {
     struct stat st;
+    bool is_new;
 
     /* A directory has as many links as it has directories in it, and 2. */
-    if (stat("/proc/self/task", &st) == 0 && st.st_nlink == s->n_threads &&
-        ++s->looks % 10 != 0)
-        return;
+    if (stat("/proc/self/task", &st) != 0)
+        return false;
+    is_new = st.st_nlink != s->n_threads;
+    if (!is_new && ++s->looks % 10 != 0)
+        return false;
     s->n_threads = st.st_nlink;
+    pthread_mutex_lock(&timer_lock);
     timer_scan(s, false);
+    pthread_mutex_unlock(&timer_lock);
+    return is_new;
 }
 
 void source_timer_close(struct source_timer *s)
 {
-    struct thread_timer *t = s->timers.p;
+    struct thread_timer *t;
 
+    pthread_mutex_lock(&timer_lock);
+    t = s->timers.p;
     for (size_t i = 0; i < s->timers.n; i++)
-        if (t[i].timer >= 0)
-            syscall(SYS_timer_delete, t[i].timer);
+        timer_delete_of(&t[i]);
     pages_vec_release(&s->timers);
+    s->is_open = false;
+    pthread_mutex_unlock(&timer_lock);
+}
+
+void source_timer_add(struct source_timer *s, int tid, int64_t first_ns)
+{
+    pthread_mutex_lock(&timer_lock);
+    if (s->is_open && !timer_find(s, tid))
+        timer_push(s, tid, first_ns);
+    pthread_mutex_unlock(&timer_lock);
+}
+
+void source_timer_remove(struct source_timer *s, int tid)
+{
+    struct thread_timer *t;
+
+    pthread_mutex_lock(&timer_lock);
+    t = s->is_open ? timer_find(s, tid) : NULL;
+    if (t) {
+        timer_delete_of(t);
+        *t = ((struct thread_timer *)s->timers.p)[--s->timers.n];
+    }
+    pthread_mutex_unlock(&timer_lock);
+}
+
+void source_timer_after_fork(void)
+{
+    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+
+    timer_lock = fresh;
 }

@@ -14,7 +14,8 @@
  * perf: one task-clock event for each thread there is, inherited by the
  * threads they make; a synchronous SIGTRAP in the running thread.  timer: a
  * CPU timer for each thread, SIGPROF; new threads are found by
- * source_timer_scan() or announced by source_timer_add().
+ * source_timer_scan(), or make their own with source_timer_add() where
+ * pthread_create is wrapped.
  */
 struct source_perf {
     struct pages_vec fds; /* of int */
@@ -41,7 +42,9 @@ struct thread_timer {
 };
 
 struct source_timer {
+    bool is_open;
     struct pages_vec timers; /* of struct thread_timer */
+    size_t hint;             /* where the next one is looked for */
     int64_t period_ns;
     uint64_t failed; /* timers that the kernel refused (RLIMIT_SIGPENDING) */
     uint64_t seed;
@@ -53,9 +56,17 @@ struct source_timer {
 bool source_timer_open(struct source_timer *s, int64_t period_ns,
                        struct error *err);
 /* Makes those of new threads, deletes those of dead ones.  Cheap when their
- * number is as it was, but for every tenth time. */
-void source_timer_scan(struct source_timer *s);
+ * number is as it was, but for every tenth time; true when it was not. */
+bool source_timer_scan(struct source_timer *s);
 void source_timer_close(struct source_timer *s);
+
+/* By a thread for itself, at its start and end: the first signal when its
+ * CPU clock says first_ns.  Does nothing when the source is not open. */
+void source_timer_add(struct source_timer *s, int tid, int64_t first_ns);
+void source_timer_remove(struct source_timer *s, int tid);
+
+/* In a forked child, which has no timer. */
+void source_timer_after_fork(void);
 
 /* Calls `each` for every thread of the process; false: /proc is not there.
  * Returning false from `each` ends it. */

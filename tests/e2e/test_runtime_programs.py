@@ -166,7 +166,7 @@ class Programs(unittest.TestCase):
                 self.assertGreater(read, 0.9 * used)
 
     def test_threads_shorter_than_a_period_are_not_forgotten(self):
-        for source in ('perf', 'perf-user'):
+        for source in SOURCES:
             if not source_works(source):
                 print('# %s is not allowed here' % source)
                 continue
