@@ -126,16 +126,8 @@ static struct str keep(struct work *w, struct str text)
 static struct profile *
 read_file(const char *name, const struct fetch_options *o, struct error *err)
 {
-    struct buf words = BUF_INIT(BUF_NO_LIMIT);
-
-    if (!perf_data_detect(name))
-        return profile_read_file(name, o->limits, err);
-    buf_addf(&words,
-             "Converting %s to a profile.proto... (May take a few minutes)",
-             name);
-    o->say(o->say_arg, buf_cstr(&words));
-    buf_release(&words);
-    return perf_data_read(name, o->limits, err);
+    return perf_data_detect(name) ? perf_data_read(name, o->limits, err)
+                                  : profile_read_file(name, o->limits, err);
 }
 
 static void fetch_one(struct work *w, struct str source, struct fetched *out)

@@ -6,8 +6,7 @@
 #include "profile/read.h"
 
 /*
- * Files of Linux' perf record.  They are converted by perf_to_profile of
- * github.com/google/perf_data_converter, which has to be installed.
+ * Files of Linux' perf record.
  */
 
 /* Does the file start like one? */

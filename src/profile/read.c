@@ -16,6 +16,7 @@
 #include "profile/check.h"
 #include "profile/decode.h"
 #include "profile/legacy.h"
+#include "profile/text_stacks.h"
 
 const struct profile_limits profile_default_limits = {
     .input_bytes = (size_t)4 << 30,
@@ -48,6 +49,8 @@ static struct profile *parse_otherwise(struct str bytes,
         break;
     }
     p = profile_parse_legacy(bytes, limits, err);
+    if (!p && text_stacks_detect(bytes))
+        p = text_stacks_parse(bytes, limits, err);
     if (!p)
         return fail(err, "parsing profile");
     if (!profile_check(p, err)) {

@@ -4,7 +4,8 @@
 #include "profile/profile.h"
 
 /*
- * Profiles from bytes: gzip or plain; profile.proto or any legacy format.
+ * Profiles from bytes: gzip or plain; profile.proto, any legacy format,
+ * or stacks as text (text_stacks.h).
  * The result is checked (profile_check) and owned by the caller.
  *
  * What a hostile input may cost is bounded by `limits`; a bound that is

@@ -2,6 +2,7 @@
 
 #include "base/map.h"
 #include "base/path.h"
+#include "symbol/kernel.h"
 #include "symbol/object.h"
 #include "symbol/symbolize.h"
 
@@ -11,6 +12,7 @@ struct resolver {
     struct map function_index; /* of the functions added here */
     uint64_t next_id;
     VEC(uint32_t) asked; /* location indices, parallel to the addresses */
+    VEC(uint64_t) addresses;
 };
 
 static bool same_function(const struct function *f, const struct function *g)
@@ -71,6 +73,15 @@ static struct str kernel_symbol(struct str file)
     return str_has_prefix(file, prefix) ? str_skip(file, prefix.n) : STR("");
 }
 
+static struct object_mapping mapping_of(const struct mapping *m,
+                                        struct str file)
+{
+    return (struct object_mapping){.start = m->start,
+                                   .limit = m->limit,
+                                   .offset = m->offset,
+                                   .kernel_symbol = kernel_symbol(file)};
+}
+
 static bool is_url(struct str file)
 {
     ptrdiff_t at = str_find(file, STR("://"));
@@ -78,25 +89,56 @@ static bool is_url(struct str file)
     return at > 0 && str_contains(str_first(file, (size_t)at), STR("http"));
 }
 
+/* The locations of the mapping become those that are asked for. */
+static void ask_for(struct resolver *r, uint32_t mapping)
+{
+    struct profile *p = r->profile;
+
+    r->mapping = &p->mappings.v[mapping];
+    r->asked.n = r->addresses.n = 0;
+    for (size_t i = 0; i < p->locations.n; i++) {
+        if (p->locations.v[i].mapping != mapping)
+            continue;
+        *vec_push(p->arena, &r->addresses) = p->locations.v[i].address;
+        *vec_push(p->arena, &r->asked) = (uint32_t)i;
+    }
+}
+
 static void resolve_mapping(struct resolver *r, uint32_t mapping,
                             struct object *o, bool names_only,
                             struct buf *messages)
 {
-    struct profile *p = r->profile;
-    VEC(uint64_t) addresses = {0};
     struct error err;
 
-    r->mapping = &p->mappings.v[mapping];
-    r->asked.n = 0;
-    for (size_t i = 0; i < p->locations.n; i++) {
-        if (p->locations.v[i].mapping != mapping)
-            continue;
-        *vec_push(p->arena, &addresses) = p->locations.v[i].address;
-        *vec_push(p->arena, &r->asked) = (uint32_t)i;
-    }
-    if (!object_resolve(o, addresses.v, addresses.n, names_only, set_lines, r,
-                        &err))
+    ask_for(r, mapping);
+    if (!object_resolve(o, r->addresses.v, r->addresses.n, names_only,
+                        set_lines, r, &err))
         buf_addf(messages, "local symbolization: %s\n", err.text);
+}
+
+/* What is no file: the kernel and its vDSO, if they are this machine's.
+ * False: it is something else. */
+static bool symbolize_kernel(struct resolver *r, uint32_t index,
+                             bool names_only, struct buf *messages)
+{
+    struct profile *p = r->profile;
+    const struct mapping *m = &p->mappings.v[index];
+    struct str file = profile_str(p, m->file);
+    struct str build_id = profile_str(p, m->build_id);
+    struct object *o;
+
+    if (str_has_prefix(file, STR("[kernel.kallsyms]"))) {
+        ask_for(r, index);
+        return kernel_resolve(build_id, r->addresses.v, r->addresses.n,
+                              set_lines, r);
+    }
+    if (!str_eq(file, STR("[vdso]")))
+        return false;
+    o = kernel_open_vdso(build_id, mapping_of(m, file));
+    if (o)
+        resolve_mapping(r, index, o, names_only, messages);
+    object_free(o);
+    return o != NULL;
 }
 
 /* False when the mapping's binary is not to be had. */
@@ -110,13 +152,7 @@ static bool symbolize_mapping(struct resolver *r, uint32_t index,
     struct object *o;
     struct error err;
 
-    o = object_open(
-        arena_cstr(p->arena, file),
-        (struct object_mapping){.start = m->start,
-                                .limit = m->limit,
-                                .offset = m->offset,
-                                .kernel_symbol = kernel_symbol(file)},
-        &err);
+    o = object_open(arena_cstr(p->arena, file), mapping_of(m, file), &err);
     if (o && build_id.n && object_build_id(o).n &&
         !str_eq(object_build_id(o), build_id))
         error_set(&err, "build ID mismatch");
@@ -182,7 +218,8 @@ void symbolize_local(struct profile *p, bool names_only, bool force,
             missing = true;
             continue;
         }
-        if (symbolize_is_unsymbolizable(file) ||
+        if (symbolize_kernel(&r, i, names_only, messages) ||
+            symbolize_is_unsymbolizable(file) ||
             (m->build_id == 0 && is_url(file)))
             continue;
         missing |= !symbolize_mapping(&r, i, names_only, messages);

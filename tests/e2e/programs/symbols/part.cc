@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace
+{
 
 struct shape {
     virtual ~shape() = default;
@@ -15,8 +16,13 @@ struct shape {
 };
 
 template <int Corners> struct polygon : shape {
-    explicit polygon(double s) : side(s) {}
-    double area() const override { return side * side * Corners / 4; }
+    explicit polygon(double s) : side(s)
+    {
+    }
+    double area() const override
+    {
+        return side * side * Corners / 4;
+    }
     double side;
 };
 
