@@ -5,6 +5,7 @@
 #include "page/offline.h"
 #include "page/request.h"
 #include "page/routes.h"
+#include "page/settings.h"
 
 struct page *page_new(struct profile *p, const struct page_options *options)
 {
@@ -34,6 +35,11 @@ bool page_write(struct page *page, struct buf *out, struct error *err)
 
     arena_free(q.arena);
     return ok;
+}
+
+struct str page_query(struct arena *a, const struct report_config *config)
+{
+    return settings_query(a, config);
 }
 
 void page_handle(struct http_exchange *x, void *arg)

@@ -59,6 +59,10 @@ void page_free(struct page *page);
 /* Appends the page as one HTML file that needs no server (page/offline.h). */
 bool page_write(struct page *page, struct buf *out, struct error *err);
 
+/* The query that asks a page with default options for these: "?f=main", "?"
+ * if they are the default.  From `a`. */
+struct str page_query(struct arena *a, const struct report_config *config);
+
 /* An http_handler; `page` is a struct page. */
 void page_handle(struct http_exchange *x, void *page);
 

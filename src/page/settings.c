@@ -231,6 +231,14 @@ static struct str make_query(struct page_request *q,
     return text;
 }
 
+struct str settings_query(struct arena *a, const struct report_config *c)
+{
+    struct page_request nothing = {.arena = a};
+    bool changed;
+
+    return make_query(&nothing, c, &changed);
+}
+
 void settings_add_menu(struct json *j, struct page_request *q)
 {
     VEC(struct named_config) all = {0};

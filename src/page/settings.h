@@ -19,6 +19,10 @@ bool settings_save(struct page_request *q, struct error *err);
 /* Forgets the configuration that the word `config` names. */
 bool settings_delete(struct page_request *q, struct error *err);
 
+/* The query that makes a configuration: "?f=main&trim=f", "?" for the
+ * default.  From `a`. */
+struct str settings_query(struct arena *a, const struct report_config *c);
+
 /*
  * Appends "configs": [{name, url, current, user}]: the default and those
  * that are saved, with the query that each makes of the request's.

@@ -238,6 +238,7 @@ class TestPage(support.TestCase):
         pid, fd = pty.fork()
         if pid == 0:
             os.execve(support.PPROF, ['pprof', '-http=127.0.0.1:',
+                                      '-focus=work1 .', '-trim=false',
                                       self.path('a.pb.gz')],
                       {'PATH': os.environ['PATH'], 'HOME': self.dir,
                        'BROWSER': browser})
@@ -249,7 +250,8 @@ class TestPage(support.TestCase):
         self.assertEqual(os.waitpid(pid, 0)[1], 0)
         os.close(fd)
         with open(page_url, encoding='utf-8') as f:
-            self.assertRegex(f.read(), r'^http://127\.0\.0\.1:\d+$')
+            self.assertRegex(f.read(), r'^http://127\.0\.0\.1:\d+'
+                             r'\?f=work1\+\.&trim=f$')
 
 
 class TestOneFile(support.TestCase):

@@ -215,6 +215,17 @@ static void open_browser(const char *url)
         ui_say("%s", url);
 }
 
+/* The options of the command line are in the URL, where they can be seen. */
+static const char *with_options(const struct service *s, const char *url)
+{
+    struct str query = page_query(s->arena, &s->options->config);
+
+    if (query.n < 2)
+        return url;
+    return arena_printf(s->arena, "%s%c%" STR_FMT, url, s->is_local ? '?' : '&',
+                        STR_ARG(str_skip(query, 1)));
+}
+
 /* Until somebody ends us. */
 static void wait_for_end(const sigset_t *ends)
 {
@@ -237,7 +248,7 @@ static void run(const struct service *s, const struct address *where,
 
     ui_say("Serving web UI on %s", url);
     if (!o->no_browser && isatty(STDOUT_FILENO))
-        open_browser(url);
+        open_browser(with_options(s, url));
     wait_for_end(ends);
     if (atomic_load(&s->is_fetching))
         _exit(EXIT_SUCCESS); /* it may take minutes, and nobody waits */
