@@ -218,7 +218,7 @@ struct pprof_serve_options {
     size_t max_reply_bytes;   /* 256 MB */
     int max_connections;      /* at a time; 64 */
     int max_requests;         /* of one client, a minute; 600; < 0: any */
-    int max_cpu_percent;      /* of one CPU; 4; < 0: any */
+    int max_cpu_percent;      /* of one CPU; 2; < 0: any */
     /* Gets a line for each profile taken, from any thread; NULL: stderr,
      * where somebody is asked who he is (PPROF_AUDIT). */
     void (*audit)(void *arg, const char *line);

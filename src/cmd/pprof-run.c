@@ -42,7 +42,7 @@ static const char usage[] =
     "  -insecure          to everybody who can reach it\n"
     "  -unix-mode OCTAL   mode of a unix socket's file: 600\n"
     "  -max-seconds N, -max-reply-mb N, -max-connections N, -max-requests N,\n"
-    "  -max-cpu PERCENT   limits: 300, 256, 64, 600 a minute, 4\n"
+    "  -max-cpu PERCENT   limits: 300, 256, 64, 600 a minute, 2\n"
     "  -audit PLACE       a line for each profile: stderr, off or a file\n";
 
 static const struct {

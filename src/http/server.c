@@ -35,8 +35,8 @@
 
 /* What may be spent at once: a flood shall not be felt, a few profiles shall
  * not wait. */
-#define SAVED_FOR_EVENTS   (SECOND / 10)
-#define SAVED_FOR_HANDLERS (5 * SECOND)
+#define SAVED_FOR_EVENTS   (SECOND / 20)
+#define SAVED_FOR_HANDLERS SECOND
 #define LONGEST_PAUSE      (SECOND / 10) /* probes have no patience */
 
 const struct http_limits http_default_limits = {

@@ -28,7 +28,7 @@
  *   PPROF_MAX_CONNECTIONS=N      at a time: 64
  *   PPROF_MAX_REQUESTS=N         of one client, a minute: 600; 0 no limit
  *   PPROF_MAX_CPU=PERCENT        of one CPU, for requests and again for what
- *                                they ask for: 4; 0 no limit
+ *                                they ask for: 2; 0 no limit
  *   PPROF_AUDIT=PLACE            a line for each profile: off, stderr or a
  *                                file.  stderr where somebody is asked who he
  *                                is, else off

@@ -18,7 +18,7 @@ static const struct serve_options defaults = {
     .max_reply_bytes = 256 * MB,
     .max_connections = 64,
     .max_requests = 600,
-    .max_cpu_percent = 4,
+    .max_cpu_percent = 2,
 };
 
 static void take_text(const char *asked, const char *variable, const char **to)
