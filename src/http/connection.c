@@ -110,7 +110,7 @@ void connection_finish_job(struct connection *c,
     job_free(job);
 }
 
-static struct job *new_job(struct connection *c, struct http_server *s,
+static struct job *new_job(struct connection *c,
                            const struct http_request *request,
                            const struct http_limits *limits)
 {
@@ -120,7 +120,6 @@ static struct job *new_job(struct connection *c, struct http_server *s,
     if (!job)
         return NULL;
     job->request = *request;
-    job->server = s;
     job->connection = c;
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -188,7 +187,6 @@ static void say_continue(struct connection *c)
 
 /* Is there a whole request in `in`? */
 static enum connection_next look_for_request(struct connection *c,
-                                             struct http_server *s,
                                              const struct http_limits *limits)
 {
     struct http_request request;
@@ -211,7 +209,7 @@ static enum connection_next look_for_request(struct connection *c,
         return CONNECTION_WAIT;
     if (parsed == HTTP_MALFORMED) {
         connection_refuse(c, status, limits);
-        return connection_write(c, s, limits);
+        return connection_write(c, limits);
     }
     if (c->tls && !c->client.has_certificate && c->client.names.max == 0) {
         c->client.names = BUF_INIT(MAX_NAMES_BYTES);
@@ -219,7 +217,7 @@ static enum connection_next look_for_request(struct connection *c,
     }
     c->keep_alive = request.keep_alive;
     c->head_bytes = whole; /* what drop_request takes away */
-    c->job = new_job(c, s, &request, limits);
+    c->job = new_job(c, &request, limits);
     if (!c->job)
         return CONNECTION_CLOSE;
     c->state = CONNECTION_HANDLING;
@@ -247,18 +245,16 @@ static bool speaks_plainly(struct connection *c)
 }
 
 static enum connection_next refuse_plain(struct connection *c,
-                                         struct http_server *s,
                                          const struct http_limits *limits)
 {
     tls_free(c->tls);
     c->tls = NULL;
     c->client.is_tls = false;
     refuse(c, 400, "Client sent an HTTP request to an HTTPS server.", limits);
-    return connection_write(c, s, limits);
+    return connection_write(c, limits);
 }
 
 static enum connection_next read_some(struct connection *c,
-                                      struct http_server *s,
                                       const struct http_limits *limits)
 {
     bool was_idle = c->in.len == 0;
@@ -275,11 +271,10 @@ static enum connection_next read_some(struct connection *c,
     c->in.len += (size_t)n;
     if (was_idle)
         set_deadline(c, limits->head_timeout_ns);
-    return look_for_request(c, s, limits);
+    return look_for_request(c, limits);
 }
 
 enum connection_next connection_read(struct connection *c,
-                                     struct http_server *s,
                                      const struct http_limits *limits)
 {
     enum connection_next next;
@@ -287,9 +282,9 @@ enum connection_next connection_read(struct connection *c,
     if (c->state == CONNECTION_LINGERING)
         return linger(c);
     if (c->tls && c->is_fresh && speaks_plainly(c))
-        return refuse_plain(c, s, limits);
+        return refuse_plain(c, limits);
     do {
-        next = read_some(c, s, limits);
+        next = read_some(c, limits);
         /* The socket does not tell of what TLS has read already. */
     } while (next == CONNECTION_WAIT && c->state == CONNECTION_READING &&
              c->tls && tls_has_input(c->tls));
@@ -298,7 +293,6 @@ enum connection_next connection_read(struct connection *c,
 
 /* All is written: the next request, or the end. */
 static enum connection_next after_reply(struct connection *c,
-                                        struct http_server *s,
                                         const struct http_limits *limits)
 {
     if (!c->keep_alive) {
@@ -319,12 +313,11 @@ static enum connection_next after_reply(struct connection *c,
     set_deadline(c,
                  c->in.len ? limits->head_timeout_ns : limits->idle_timeout_ns);
     if (c->tls && tls_has_input(c->tls))
-        return connection_read(c, s, limits);
-    return c->in.len ? look_for_request(c, s, limits) : CONNECTION_WAIT;
+        return connection_read(c, limits);
+    return c->in.len ? look_for_request(c, limits) : CONNECTION_WAIT;
 }
 
 enum connection_next connection_write(struct connection *c,
-                                      struct http_server *s,
                                       const struct http_limits *limits)
 {
     if (!buf_ok(&c->out))
@@ -342,5 +335,5 @@ enum connection_next connection_write(struct connection *c,
         c->written += (size_t)n;
         set_deadline(c, limits->write_timeout_ns);
     }
-    return after_reply(c, s, limits);
+    return after_reply(c, limits);
 }

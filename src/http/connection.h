@@ -40,7 +40,7 @@ struct connection {
 struct job {
     struct http_exchange x; /* first: a handler's exchange is its job */
     struct http_request request;
-    struct http_server *server;
+    struct pool *pool;
     struct connection *connection; /* NULL: the client has gone */
     struct job *next;
     pthread_cond_t changed; /* with the server's lock: gone, stopping */
@@ -58,10 +58,8 @@ enum connection_next {
 uint32_t connection_events(const struct connection *c);
 
 enum connection_next connection_read(struct connection *c,
-                                     struct http_server *s,
                                      const struct http_limits *limits);
 enum connection_next connection_write(struct connection *c,
-                                      struct http_server *s,
                                       const struct http_limits *limits);
 
 /* The handler is done: the reply goes into `out`, the job is freed. */

@@ -2,13 +2,7 @@
  * Two kinds of threads share a server:
  *
  *   event thread   owns listener, epoll set and every connection
- *   workers        take complete requests off `queue`, run the handler and
- *                  put the job on `done`
- *
- * `lock` protects queue, done, the worker counts and each job's `gone`;
- * everything else belongs to the event thread.  A worker wakes the event
- * thread through an eventfd, the event thread a waiting handler through the
- * job's condition.
+ *   workers        run handlers on complete requests (http/pool.h)
  */
 #include "http/server.h"
 
@@ -26,18 +20,17 @@
 #include "base/thread.h"
 #include "http/budget.h"
 #include "http/connection.h"
+#include "http/pool.h"
 #include "http/rate.h"
 
 #define SECOND         ((int64_t)1000000000)
 #define STACK_BYTES    ((size_t)1 << 20)
-#define WORKER_IDLE    (5 * SECOND)
 #define EVENTS_AT_ONCE 64
 
-/* What may be spent at once: a flood shall not be felt, a few profiles shall
- * not wait. */
-#define SAVED_FOR_EVENTS   (SECOND / 20)
-#define SAVED_FOR_HANDLERS SECOND
-#define LONGEST_PAUSE      (SECOND / 10) /* probes have no patience */
+/* What events may spend at once, so that a flood is not felt, and how long
+ * the thread waits for more: probes have no patience. */
+#define SAVED         (SECOND / 20)
+#define LONGEST_PAUSE (SECOND / 10)
 
 const struct http_limits http_default_limits = {
     .connections = 256,
@@ -53,7 +46,6 @@ const struct http_limits http_default_limits = {
 
 struct http_server {
     struct http_limits limits;
-    http_handler *handler;
     bool (*at_once)(struct http_exchange *x, void *arg);
     void *arg;
     void (*thread_begins)(void), (*thread_ends)(void);
@@ -69,130 +61,10 @@ struct http_server {
     unsigned n_connections;
     pthread_t thread;
     struct rate rate;
-    struct budget for_events;
-    int64_t cpu_ns; /* of the event thread, when last looked at */
-
-    pthread_mutex_t lock;
-    struct budget for_handlers;
-    pthread_cond_t work;  /* queue has a job, or stopping */
-    pthread_cond_t quiet; /* a worker has ended */
-    struct job *queue, **queue_end;
-    struct job *done;
-    unsigned workers, idle_workers;
-    bool stopping;
+    struct budget budget; /* of the event thread */
+    int64_t cpu_ns;       /* that it has used, when last looked at */
+    struct pool pool;
 };
-
-/* --- workers ---------------------------------------------------------- */
-
-static struct job *next_job(struct http_server *s)
-{
-    struct timespec until = clock_timespec(clock_monotonic_ns() + WORKER_IDLE);
-    struct job *job;
-    int rc = 0;
-
-    s->idle_workers++;
-    while (!s->queue && !s->stopping && rc != ETIMEDOUT)
-        rc = pthread_cond_timedwait(&s->work, &s->lock, &until);
-    s->idle_workers--;
-    job = s->queue;
-    if (job) {
-        s->queue = job->next;
-        if (!s->queue)
-            s->queue_end = &s->queue;
-    }
-    return job;
-}
-
-static void wake_event_thread(struct http_server *s)
-{
-    uint64_t one = 1;
-
-    /* Can only fail when 2^64-1 wake-ups are pending. */
-    (void)!write(s->wakeup, &one, sizeof(one));
-}
-
-/* Another's request has used up what handlers may: this one waits. */
-static void wait_for_budget(struct http_server *s, struct job *job)
-{
-    int64_t wait = budget_spend(&s->for_handlers, 0, clock_monotonic_ns());
-
-    while (wait > 0 && !job->gone && !s->stopping) {
-        struct timespec until = clock_timespec(clock_monotonic_ns() + wait);
-
-        pthread_cond_timedwait(&job->changed, &s->lock, &until);
-        wait = budget_spend(&s->for_handlers, 0, clock_monotonic_ns());
-    }
-}
-
-/* With the lock, but not while the handler runs. */
-static void run_handler(struct http_server *s, struct job *job)
-{
-    int64_t cpu_ns;
-
-    wait_for_budget(s, job);
-    if (job->gone)
-        return;
-    pthread_mutex_unlock(&s->lock);
-    cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    s->handler(&job->x, s->arg);
-    cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
-    pthread_mutex_lock(&s->lock);
-    budget_spend(&s->for_handlers, cpu_ns, clock_monotonic_ns());
-}
-
-static void *work(void *arg)
-{
-    struct http_server *s = arg;
-    struct job *job;
-
-    if (s->thread_begins)
-        s->thread_begins();
-    pthread_mutex_lock(&s->lock);
-    while ((job = next_job(s))) {
-        run_handler(s, job);
-        job->next = s->done;
-        s->done = job;
-        wake_event_thread(s);
-    }
-    /* Before anybody may think that all workers are gone. */
-    if (s->thread_ends)
-        s->thread_ends();
-    s->workers--;
-    pthread_cond_signal(&s->quiet);
-    pthread_mutex_unlock(&s->lock);
-    return NULL;
-}
-
-/* A worker for the job just queued: an idle one, or a new one.  False when
- * there is none at all. */
-static bool have_worker(struct http_server *s)
-{
-    pthread_t thread;
-
-    if (s->idle_workers > 0 || s->workers == s->limits.workers)
-        return true;
-    if (thread_start(&thread, "pprof-worker", STACK_BYTES, work, s) != 0)
-        return s->workers > 0;
-    pthread_detach(thread);
-    s->workers++;
-    return true;
-}
-
-bool http_exchange_wait(struct http_exchange *x, int64_t ns)
-{
-    struct job *job = (struct job *)x;
-    struct http_server *s = job->server;
-    struct timespec until = clock_timespec(clock_monotonic_ns() + ns);
-    bool here;
-    int rc = 0;
-
-    pthread_mutex_lock(&s->lock);
-    while (!job->gone && !s->stopping && rc != ETIMEDOUT)
-        rc = pthread_cond_timedwait(&job->changed, &s->lock, &until);
-    here = !job->gone && !s->stopping;
-    pthread_mutex_unlock(&s->lock);
-    return here;
-}
 
 /* --- connections ------------------------------------------------------ */
 
@@ -236,25 +108,7 @@ static void drop(struct http_server *s, struct connection *c)
 static void abandon_job(struct http_server *s, struct connection *c)
 {
     epoll_ctl(s->epoll, EPOLL_CTL_DEL, c->fd, NULL);
-    pthread_mutex_lock(&s->lock);
-    c->job->gone = true;
-    pthread_cond_signal(&c->job->changed);
-    pthread_mutex_unlock(&s->lock);
-}
-
-static bool queue_job(struct http_server *s, struct job *job)
-{
-    bool taken;
-
-    pthread_mutex_lock(&s->lock);
-    taken = have_worker(s);
-    if (taken) {
-        *s->queue_end = job;
-        s->queue_end = &job->next;
-        pthread_cond_signal(&s->work);
-    }
-    pthread_mutex_unlock(&s->lock);
-    return taken;
+    pool_abandon(&s->pool, c->job);
 }
 
 /* A complete request: answered here, or by a worker. */
@@ -265,17 +119,17 @@ static enum connection_next hand_over(struct http_server *s,
 
     if (s->at_once && s->at_once(&c->job->x, s->arg)) {
         connection_finish_job(c, &s->limits);
-        return connection_write(c, s, &s->limits);
+        return connection_write(c, &s->limits);
     }
     if (!rate_allows(&s->rate, http_client_host(&c->client),
                      clock_monotonic_ns()))
         status = 429;
-    else if (queue_job(s, c->job))
+    else if (pool_add(&s->pool, c->job))
         return CONNECTION_WAIT;
     job_free(c->job);
     c->job = NULL;
     connection_refuse(c, status, &s->limits);
-    return connection_write(c, s, &s->limits);
+    return connection_write(c, &s->limits);
 }
 
 static void proceed(struct http_server *s, struct connection *c,
@@ -297,21 +151,15 @@ static void on_socket(struct http_server *s, struct connection *c,
     else if (c->state == CONNECTION_WRITING && (events & EPOLLERR))
         drop(s, c);
     else if (c->state == CONNECTION_WRITING)
-        proceed(s, c, connection_write(c, s, &s->limits));
+        proceed(s, c, connection_write(c, &s->limits));
     else
-        proceed(s, c, connection_read(c, s, &s->limits));
+        proceed(s, c, connection_read(c, &s->limits));
 }
 
 static void collect_done(struct http_server *s)
 {
-    struct job *job;
-    uint64_t count;
+    struct job *job = pool_take_done(&s->pool);
 
-    (void)!read(s->wakeup, &count, sizeof(count));
-    pthread_mutex_lock(&s->lock);
-    job = s->done;
-    s->done = NULL;
-    pthread_mutex_unlock(&s->lock);
     while (job) {
         struct job *next = job->next;
         struct connection *c = job->connection;
@@ -320,7 +168,7 @@ static void collect_done(struct http_server *s)
             drop(s, c); /* frees the job too */
         } else {
             connection_finish_job(c, &s->limits);
-            proceed(s, c, connection_write(c, s, &s->limits));
+            proceed(s, c, connection_write(c, &s->limits));
         }
         job = next;
     }
@@ -344,16 +192,6 @@ static void make_room(struct http_server *s)
         set_accepting(s, false);
 }
 
-static bool is_stopping(struct http_server *s)
-{
-    bool stopping;
-
-    pthread_mutex_lock(&s->lock);
-    stopping = s->stopping;
-    pthread_mutex_unlock(&s->lock);
-    return stopping;
-}
-
 /* After each event: whoever floods us waits, so that the program does not. */
 static void breathe(struct http_server *s)
 {
@@ -362,9 +200,8 @@ static void breathe(struct http_server *s)
     if (s->limits.cpu_percent == 0)
         return;
     s->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    wait =
-        budget_spend(&s->for_events, s->cpu_ns - before, clock_monotonic_ns());
-    if (wait > 0 && !is_stopping(s)) {
+    wait = budget_spend(&s->budget, s->cpu_ns - before, clock_monotonic_ns());
+    if (wait > 0 && !pool_is_stopping(&s->pool)) {
         struct timespec t =
             clock_timespec(wait < LONGEST_PAUSE ? wait : LONGEST_PAUSE);
 
@@ -477,7 +314,7 @@ static void *serve(void *arg)
     if (s->thread_begins)
         s->thread_begins();
 
-    while (!is_stopping(s)) {
+    while (!pool_is_stopping(&s->pool)) {
         bool idle = !s->connections && s->accepting;
         int n = epoll_wait(s->epoll, events, EVENTS_AT_ONCE, idle ? -1 : 1000);
 
@@ -504,11 +341,9 @@ static void *serve(void *arg)
             next_sweep = clock_monotonic_ns() + SECOND;
         }
     }
-    pthread_mutex_lock(&s->lock);
     for (struct connection *c = s->connections; c; c = c->next)
         if (c->job)
-            pthread_cond_signal(&c->job->changed);
-    pthread_mutex_unlock(&s->lock);
+            pool_wake(&s->pool, c->job);
     if (s->thread_ends)
         s->thread_ends();
     return NULL;
@@ -522,6 +357,7 @@ static bool open_descriptors(struct http_server *s, struct error *err)
 
     s->epoll = epoll_create1(EPOLL_CLOEXEC);
     s->wakeup = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    s->pool.wakeup = s->wakeup;
     if (s->epoll < 0 || s->wakeup < 0 ||
         epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->wakeup, &e) != 0)
         return error_set_os(err, "listen", s->address, errno);
@@ -539,28 +375,13 @@ static void close_descriptors(struct http_server *s)
         close(s->wakeup);
 }
 
-static void init_locks(struct http_server *s)
-{
-    pthread_condattr_t attr;
-
-    pthread_mutex_init(&s->lock, NULL);
-    pthread_mutex_init(&s->opening, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&s->work, &attr);
-    pthread_cond_init(&s->quiet, &attr);
-    pthread_condattr_destroy(&attr);
-}
-
 static void init_limits(struct http_server *s)
 {
     int64_t now = clock_monotonic_ns();
 
     s->rate =
         (struct rate){.per_minute = s->limits.requests, .seed = (uint64_t)now};
-    budget_init(&s->for_events, s->limits.cpu_percent, SAVED_FOR_EVENTS, now);
-    budget_init(&s->for_handlers, s->limits.cpu_percent, SAVED_FOR_HANDLERS,
-                now);
+    budget_init(&s->budget, s->limits.cpu_percent, SAVED, now);
 }
 
 struct http_server *http_server_new(const struct http_server_options *options,
@@ -574,16 +395,15 @@ struct http_server *http_server_new(const struct http_server_options *options,
         return NULL;
     }
     s->limits = options->limits ? *options->limits : http_default_limits;
-    s->handler = options->handler;
     s->at_once = options->at_once;
     s->arg = options->arg;
     s->thread_begins = options->thread_begins;
     s->thread_ends = options->thread_ends;
     s->say = options->say;
-    s->queue_end = &s->queue;
     s->epoll = s->wakeup = -1;
-    init_locks(s);
+    pthread_mutex_init(&s->opening, NULL);
     init_limits(s);
+    pool_init(&s->pool, options, &s->limits);
     if (options->tls)
         s->tls = tls_server_new(options->tls, err);
     s->listener = options->tls && !s->tls
@@ -608,27 +428,17 @@ void http_server_free(struct http_server *s)
 {
     if (!s)
         return;
-    pthread_mutex_lock(&s->lock);
-    s->stopping = true;
-    pthread_cond_broadcast(&s->work);
-    wake_event_thread(s);
-    pthread_mutex_unlock(&s->lock);
+    pool_stop(&s->pool);
     pthread_join(s->thread, NULL);
-
-    pthread_mutex_lock(&s->lock);
-    while (s->workers > 0)
-        pthread_cond_wait(&s->quiet, &s->lock);
-    pthread_mutex_unlock(&s->lock);
+    pool_join(&s->pool);
     while (s->connections)
         drop(s, s->connections);
     if (strncmp(s->address, "unix:", 5) == 0)
         unlink(s->address + 5);
     close_descriptors(s);
     tls_server_free(s->tls);
-    pthread_mutex_destroy(&s->lock);
     pthread_mutex_destroy(&s->opening);
-    pthread_cond_destroy(&s->work);
-    pthread_cond_destroy(&s->quiet);
+    pool_release(&s->pool);
     free(s);
 }
 
