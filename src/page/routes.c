@@ -30,6 +30,22 @@ static struct str data_of_view(struct str path)
 }
 
 /*
+ * Lets the browser ask for the data while the script is still on its way.
+ * Only where it is known to the letter what the script will ask for.
+ */
+static void announce_data(struct page_request *q, struct str data)
+{
+    struct str links = STR("<data/meta?>; rel=preload; as=fetch; crossorigin");
+
+    if (q->x->request->query.n > 0)
+        return;
+    if (str_eq(data, STR("flame")))
+        links = STR("<data/meta?>; rel=preload; as=fetch; crossorigin, "
+                    "<data/flame?>; rel=preload; as=fetch; crossorigin");
+    http_exchange_header(q->x, "Link", links);
+}
+
+/*
  * The shell.  A client that is no browser learns by the status whether the
  * report can be made; a browser would have it made twice, and learns it from
  * the data.
@@ -40,6 +56,7 @@ static void answer_view(struct page_request *q, struct str data)
     struct error err;
 
     if (request_wants_html(q)) {
+        announce_data(q, data);
         reply_shell(q, query_apply(q, &err) ? 200 : 400);
         return;
     }

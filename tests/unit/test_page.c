@@ -108,6 +108,25 @@ TEST(browsers_get_the_shell_where_programs_get_a_sentence)
     page_free(a.page);
 }
 
+TEST(browsers_learn_early_what_the_script_will_ask_for)
+{
+    struct page_options o = {0};
+    struct asker a = {.page = page_of(SOME, &o),
+                      .headers = "Accept: text/html\r\n"};
+    struct reply r = ask(&a, "GET /ui/flamegraph");
+
+    EXPECT(has_header(&r, "Link: <data/meta?>; rel=preload;"));
+    EXPECT(has_header(&r, "<data/flame?>; rel=preload;"));
+    reply_release(&r);
+    r = ask(&a, "GET /ui/top");
+    EXPECT(has_header(&r, "Link: <data/meta?>") && !has_header(&r, "flame"));
+    reply_release(&r);
+    r = ask(&a, "GET /ui/flamegraph?f=x");
+    EXPECT(!has_header(&r, "Link: "));
+    reply_release(&r);
+    page_free(a.page);
+}
+
 TEST(every_reply_has_the_policy)
 {
     static const char *const lines[] = {
