@@ -14,6 +14,7 @@
 #include "runtime/lock_hooks.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sys/single_threaded.h>
 #include <threads.h>
@@ -88,7 +89,7 @@ static inline bool take_plain(pthread_mutex_t *m)
 
     if (!is_plain(m) || id == 0)
         return false;
-    if (__libc_single_threaded) {
+    if (__builtin_expect(__libc_single_threaded, 0)) {
         if (m->__data.__lock != 0)
             return false;
         m->__data.__lock = 1;
@@ -102,28 +103,24 @@ static inline bool take_plain(pthread_mutex_t *m)
     return true;
 }
 
-/* Only when nobody waits: the word is 2 when somebody may. */
-static inline bool give_plain(pthread_mutex_t *m)
+/* A plain mutex, and this thread knows its id. */
+static inline bool is_ours_to_give(const pthread_mutex_t *m)
 {
-    int locked = 1, id = owner_id, owner;
+    return is_plain(m) && owner_id != 0;
+}
 
-    if (!is_plain(m) || id == 0 ||
-        __atomic_load_n(&m->__data.__lock, __ATOMIC_RELAXED) != 1)
-        return false;
-    owner = m->__data.__owner;
+/* What the word was: more than 1 when somebody may wait for it. */
+static inline int give_plain(pthread_mutex_t *m)
+{
+    int was;
+
     m->__data.__owner = 0;
     m->__data.__nusers--;
-    if (__libc_single_threaded) {
-        m->__data.__lock = 0;
-        return true;
-    }
-    if (__atomic_compare_exchange_n(&m->__data.__lock, &locked, 0, false,
-                                    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
-        return true;
-    /* Somebody came to wait just now; it is still ours. */
-    m->__data.__owner = owner;
-    m->__data.__nusers++;
-    return false;
+    if (__builtin_expect(!__libc_single_threaded, 1))
+        return __atomic_exchange_n(&m->__data.__lock, 0, __ATOMIC_RELEASE);
+    was = m->__data.__lock;
+    m->__data.__lock = 0;
+    return was;
 }
 
 static inline bool has_waiters(void)
@@ -167,6 +164,19 @@ static __attribute__((noinline)) int unlock_slow(pthread_mutex_t *m,
     return rc;
 }
 
+/* It is free already, and the mutex may be gone by now: only its address is
+ * used, as libc does it. */
+static __attribute__((noinline)) int wake_waiter(pthread_mutex_t *m,
+                                                 struct lock_site site)
+{
+    int64_t owed = has_waiters() ? locks_release_begin(m) : 0;
+
+    raw_call4(SYS_futex, (long)&m->__data.__lock, FUTEX_WAKE_PRIVATE, 1, 0);
+    if (owed)
+        locks_release_end(owed, site);
+    return 0;
+}
+
 /* Mutexes of another kind, and what there is to do first: nothing. */
 static inline bool may_pass_lock(void)
 {
@@ -189,8 +199,11 @@ PPROF_API int pthread_mutex_lock(pthread_mutex_t *m)
 
 PPROF_API int pthread_mutex_unlock(pthread_mutex_t *m)
 {
-    if (give_plain(m))
-        return 0;
+    if (is_ours_to_give(m)) {
+        if (__builtin_expect(give_plain(m) <= 1, 1))
+            return 0;
+        return wake_waiter(m, LOCK_SITE(pthread_mutex_unlock));
+    }
     if (may_pass_unlock())
         return next_unlock(m);
     return unlock_slow(m, LOCK_SITE(pthread_mutex_unlock));
@@ -280,8 +293,11 @@ PPROF_API int mtx_unlock(mtx_t *mutex)
 {
     pthread_mutex_t *m = (pthread_mutex_t *)mutex;
 
-    if (give_plain(m))
-        return thrd_success;
+    if (is_ours_to_give(m)) {
+        if (__builtin_expect(give_plain(m) <= 1, 1))
+            return thrd_success;
+        return wake_waiter(m, LOCK_SITE(mtx_unlock)); /* thrd_success is 0 */
+    }
     return lock_hooks_c11(unlock_slow(m, LOCK_SITE(mtx_unlock)));
 }
 
