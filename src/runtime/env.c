@@ -264,7 +264,8 @@ void env_start(void)
         start_profile();
     if (heap_file)
         snprintf(env.heap_file, sizeof(env.heap_file), "%s", heap_file);
-    if ((address && *address) || heap_file || getenv("PPROF_MEM_RATE"))
+    if ((address && *address) || heap_file || getenv("PPROF_MEM_RATE") ||
+        getenv("PPROF_HEAP_DUMP_AT"))
         start_heap();
     if (address && *address)
         serve();

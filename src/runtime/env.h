@@ -37,7 +37,10 @@
  *   PPROF_MEM_RATE=BYTES         one allocation in so many bytes is sampled,
  *                                524288; 1: all, 0: none.  Without it memory
  *                                is sampled only if something else asks for
- *                                it: PPROF_ADDR, PPROF_HEAPPROFILE
+ *                                it: PPROF_ADDR, PPROF_HEAPPROFILE,
+ *                                PPROF_HEAP_DUMP_AT
+ *   PPROF_HEAP_DUMP_AT=90%       a heap profile when so much of the memory
+ *                                limit is used (heap_limit.h)
  *   PPROF_BLOCK_RATE=NS          waits of NS nanoseconds and more are in the
  *                                block profile, of shorter ones as many as
  *                                fit; 1: all, 0: none

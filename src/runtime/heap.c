@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "runtime/builder.h"
 #include "runtime/heap_keeper.h"
+#include "runtime/heap_limit.h"
 #include "runtime/heap_math.h"
 #include "runtime/rawcall.h"
 #include "runtime/sigprof.h"
@@ -251,6 +252,7 @@ bool heap_start(struct error *err)
     const char *text = getenv("PPROF_MEM_RATE");
     uint64_t rate = HEAP_RATE_DEFAULT;
 
+    heap_limit_is_set(); /* later the environment may be another */
     if (text && !str_to_u64(str_from(text), 10, &rate))
         rate = HEAP_RATE_DEFAULT;
     return heap_set_rate(rate, err);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "runtime/builder.h"
 #include "runtime/heap.h"
+#include "runtime/heap_limit.h"
 #include "runtime/serve.h"
 #include "runtime/state.h"
 
@@ -19,11 +20,15 @@
 
 static _Atomic bool is_up;
 
-/* Until the sampler says that its map is stale. */
-static void wait_for_stale(void)
+/* Until the sampler says that its map is stale, or so long; less than 0: for
+ * ever. */
+static void wait_for_stale(int64_t ns)
 {
-    while (atomic_load(&heap.stale) == 0)
-        syscall(SYS_futex, &heap.stale, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+    struct timespec t = clock_timespec(ns);
+
+    if (atomic_load(&heap.stale) == 0)
+        syscall(SYS_futex, &heap.stale, FUTEX_WAIT_PRIVATE, 0,
+                ns < 0 ? NULL : &t, NULL, 0);
 }
 
 static uint64_t n_refreshes(void)
@@ -36,21 +41,37 @@ static uint64_t n_refreshes(void)
     return n;
 }
 
+/* Has what is loaded read again; later when that was in vain. */
+static void refresh(int64_t *pause_ns)
+{
+    uint64_t before = n_refreshes();
+
+    atomic_store(&heap.stale, 0);
+    builder_refresh();
+    *pause_ns = n_refreshes() != before ? LOOK_NS : *pause_ns * 2;
+    *pause_ns = *pause_ns < LOOK_MAX_NS ? *pause_ns : LOOK_MAX_NS;
+}
+
 static void *keep(void *arg)
 {
-    int64_t pause = LOOK_NS;
+    bool has_limit = heap_limit_is_set();
+    int64_t pause = LOOK_NS, not_before = 0, wait = -1;
 
     (void)arg;
     runtime_own_thread_enter();
     for (;;) {
-        uint64_t before = n_refreshes();
+        int64_t now = clock_monotonic_ns();
 
-        wait_for_stale();
-        atomic_store(&heap.stale, 0);
-        builder_refresh();
-        pause = n_refreshes() != before ? LOOK_NS : pause * 2;
-        pause = pause < LOOK_MAX_NS ? pause : LOOK_MAX_NS;
-        runtime_sleep_ns(pause);
+        if (has_limit)
+            wait = heap_limit_look();
+        if (atomic_load(&heap.stale) && now >= not_before) {
+            refresh(&pause);
+            not_before = clock_monotonic_ns() + pause;
+        }
+        if (atomic_load(&heap.stale)) /* but not yet */
+            runtime_sleep_ns(has_limit && wait < LOOK_NS ? wait : LOOK_NS);
+        else
+            wait_for_stale(wait);
     }
     return NULL;
 }

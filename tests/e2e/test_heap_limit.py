@@ -1,0 +1,98 @@
+"""A heap profile before the memory is used up."""
+import http.server
+import os
+import resource
+import subprocess
+import tempfile
+import threading
+import unittest
+
+from heap import INUSE_SPACE, samples
+from runtime import BUILD, PROGRAMS
+
+LIMIT = 512 << 20
+
+
+def run(env, megabytes=600):
+    return subprocess.run(
+        [os.path.join(PROGRAMS, 'heap_grow'), str(megabytes), '4'],
+        env=dict(os.environ, **env,
+                 LD_PRELOAD=os.path.join(BUILD, 'libpprof-preload.so')),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS,
+                                              (LIMIT, LIMIT)),
+        capture_output=True, text=True, timeout=60)
+
+
+def grown(path):
+    return sum(values[INUSE_SPACE] for values, functions, _ in samples(path)
+               if functions[:1] == ['grow'])
+
+
+class Limit(unittest.TestCase):
+    def test_each_threshold_gives_one_whole_file(self):
+        with tempfile.TemporaryDirectory() as directory:
+            done = run({'PPROF_HEAP_DUMP_AT': '80%,60%',
+                        'PPROF_HEAP_DUMP_DIR': directory,
+                        'PPROF_SERVICE': 'a/b'})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            names = sorted(os.listdir(directory))
+            self.assertEqual(
+                [name.split('.')[0:2] + name.split('.')[3:] for name in names],
+                [['heap', 'a_b', '60', 'pb', 'gz'],
+                 ['heap', 'a_b', '80', 'pb', 'gz']], done.stderr)
+            low, high = (grown(os.path.join(directory, name))
+                         for name in names)
+            self.assertGreater(low, 50 << 20)
+            self.assertGreater(high, low)
+            self.assertLess(high, LIMIT)
+
+    def test_far_from_the_limit_nothing_is_written(self):
+        with tempfile.TemporaryDirectory() as directory:
+            run({'PPROF_HEAP_DUMP_AT': '99%',
+                 'PPROF_HEAP_DUMP_DIR': directory}, megabytes=50)
+            self.assertEqual(os.listdir(directory), [])
+
+    def test_a_collector_gets_it(self):
+        got = []
+
+        class Collector(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                length = int(self.headers['Content-Length'])
+                got.append((self.path, self.rfile.read(length)))
+                self.send_response(200)
+                self.send_header('Content-Length', '0')
+                self.end_headers()
+
+            def log_message(self, *args):
+                pass
+
+        server = http.server.HTTPServer(('127.0.0.1', 0), Collector)
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            done = run({'PPROF_HEAP_DUMP_AT': '60',
+                        'PPROF_SERVICE': 'my service',
+                        'PPROF_HEAP_DUMP_URL':
+                        'http://127.0.0.1:%d/' % server.server_port})
+        finally:
+            server.shutdown()
+            thread.join()
+            server.server_close()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([path for path, _ in got],
+                         ['/api/0/profiles?service=my%20service&type=heap'])
+        with tempfile.NamedTemporaryFile() as f:
+            f.write(got[0][1])
+            f.flush()
+            self.assertGreater(grown(f.name), 50 << 20)
+
+    def test_a_collector_that_is_not_there_harms_nobody(self):
+        done = run({'PPROF_HEAP_DUMP_AT': '60',
+                    'PPROF_HEAP_DUMP_URL': 'http://127.0.0.1:1'})
+        self.assertEqual(done.returncode, 0)
+        self.assertIn('no heap profile at 60%', done.stderr)
+        self.assertGreater(int(done.stdout), 200)
+
+
+if __name__ == '__main__':
+    unittest.main()
