@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/html.h"
 #include "base/percent.h"
 #include "runtime/cpu.h"
 #include "runtime/endpoint_index.h"
@@ -383,23 +384,35 @@ static void serve_index(struct exchange *x)
 /* --- the way to them ---------------------------------------------------- */
 
 /* The path was decoded and may hold anything, also the end of a line. */
-static void redirect(struct exchange *x, struct str path)
+static void add_target(struct buf *out, struct str path, struct str query)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
                                 "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789/-._~!$&'()*+,;=:@";
-    struct buf *to = &x->reply->headers;
-    struct str query = x->request->query;
 
-    x->reply->status = 307;
-    buf_add(to, STR("Location: "));
     for (size_t i = 0; i < path.n; i++) {
         if (path.s[i] && strchr(plain, path.s[i]))
-            buf_add_char(to, path.s[i]);
+            buf_add_char(out, path.s[i]);
         else
-            buf_addf(to, "%%%02X", (unsigned char)path.s[i]);
+            buf_addf(out, "%%%02X", (unsigned char)path.s[i]);
     }
-    buf_addf(to, "%s%" STR_FMT "\r\n", query.n ? "?" : "", STR_ARG(query));
+    if (query.n)
+        buf_addf(out, "?%" STR_FMT, STR_ARG(query));
+}
+
+static void redirect(struct exchange *x, struct str path)
+{
+    struct buf *headers = &x->reply->headers, *body = &x->reply->body;
+    struct buf target = BUF_INIT(64u << 10);
+
+    add_target(&target, path, x->request->query);
+    x->reply->status = 307;
+    header(x, "Content-Type: text/html; charset=utf-8");
+    buf_addf(headers, "Location: %" STR_FMT "\r\n", STR_ARG(buf_str(&target)));
+    buf_add(body, STR("<a href=\""));
+    buf_add_html(body, buf_str(&target));
+    buf_add(body, STR("\">Temporary Redirect</a>.\n\n"));
+    buf_release(&target);
 }
 
 /* Has the path an empty or dotted element?  Then its clean form in out. */

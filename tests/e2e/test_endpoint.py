@@ -1,6 +1,5 @@
 """/debug/pprof/ of a native program: each row of Go's behaviour that has a
 native meaning, and the clients made for Go."""
-import gzip
 import http.client
 import json
 import os
@@ -224,44 +223,6 @@ class Cpu(Endpoint):
         self.assertEqual(headers['Content-Type'], 'application/json')
         events = json.loads(body)['traceEvents']
         self.assertTrue(any('worker' in json.dumps(e) for e in events))
-
-    @support.needs('go')
-    def test_go_tool_pprof(self):
-        done = subprocess.run(
-            ['go', 'tool', 'pprof', '-top', '-seconds=1',
-             'http://%s/debug/pprof/profile' % self.address],
-            env=dict(os.environ, HOME=self.dir), capture_output=True,
-            text=True, timeout=60)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn('handle_report', done.stdout)
-
-    def test_our_pprof(self):
-        done = self.pprof('-top', '-no_save', '-seconds=1', self.address)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn('handle_report', done.stdout)
-
-    @support.needs('curl')
-    def test_curl_names_files_by_the_header(self):
-        subprocess.run(['curl', '-sOJ', 'http://%s/debug/pprof/threads'
-                        % self.address], cwd=self.dir, check=True)
-        with gzip.open(self.path('threads')) as f:
-            self.assertGreater(len(f.read()), 100)
-
-    def test_a_collector_fetches_everything_at_once(self):
-        """What kube-profefe does to each pod."""
-        names = ('goroutine', 'threadcreate', 'threads', 'profile?seconds=1',
-                 'allocs', 'block', 'heap', 'mutex')
-        replies = {}
-
-        def fetch(name):
-            replies[name] = self.get(name)
-        threads = [threading.Thread(target=fetch, args=(n,)) for n in names]
-        for t in threads:
-            t.start()
-        for t in threads:
-            t.join()
-        for name in names[:4]:
-            self.assertEqual(replies[name][0], 200, name)
 
 
 class Cplusplus(Endpoint):
