@@ -95,6 +95,54 @@ static bool holds_address(const Elf64_Phdr *p, const struct finder *f)
     return at >= p->p_offset && at < p->p_offset + p->p_filesz;
 }
 
+static uint64_t page_down(uint64_t v)
+{
+    return v & ~(PAGE - 1);
+}
+
+static bool has_no_bytes(const struct elf_file *elf)
+{
+    for (size_t i = 0; i < elf->n_segments; i++)
+        if (elf->segments[i].p_type == PT_LOAD &&
+            (elf->segments[i].p_flags & PF_X) && elf->segments[i].p_filesz)
+            return false;
+    return true;
+}
+
+/*
+ * A debug file that objcopy made tells addresses and sizes of segments, but
+ * no offsets.  A mapping that is as large as the one executable segment, or
+ * as everything up to its end, is that.
+ */
+static bool find_in_debug_file(const struct finder *f, Elf64_Phdr *out)
+{
+    const Elf64_Phdr *code = NULL, *first = NULL;
+    uint64_t size = page_down(f->m.limit - f->m.start + PAGE - 1);
+
+    if (!has_no_bytes(f->elf))
+        return false;
+    for (size_t i = 0; i < f->elf->n_segments; i++) {
+        const Elf64_Phdr *p = &f->elf->segments[i];
+
+        if (p->p_type != PT_LOAD)
+            continue;
+        first = first ? first : p;
+        if ((p->p_flags & PF_X) && code)
+            return false;
+        if (p->p_flags & PF_X)
+            code = p;
+    }
+    if (!code)
+        return false;
+    *out = f->m.offset == 0 ? *first : *code;
+    if (page_down(code->p_vaddr + code->p_memsz + PAGE - 1) -
+            page_down(out->p_vaddr) !=
+        size)
+        return false;
+    out->p_offset = f->m.offset + out->p_vaddr % PAGE;
+    return true;
+}
+
 /* *found is false when the file has no loaded segment at all. */
 static bool find_mapped_segment(const struct finder *f, Elf64_Phdr *out,
                                 bool *found, struct error *err)
@@ -119,6 +167,8 @@ static bool find_mapped_segment(const struct finder *f, Elf64_Phdr *out,
     }
     *found = loaded != 0;
     if (loaded == 0)
+        return true;
+    if (candidates == 0 && find_in_debug_file(f, out))
         return true;
     if (candidates == 0)
         return error_set(err, "no program header matches mapping info");
