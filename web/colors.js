@@ -3,9 +3,10 @@
 // A name's hue comes from its hash and only moves when two of the heavy ones
 // collide, so that a package keeps its colour from profile to profile.
 
-import { sumBySource } from './tree.js';
+import { plural } from './numbers.js';
 
 /** @typedef {import('./tree.js').Tree} Tree */
+/** @typedef {import('./wire.js').Sources} Sources */
 /** @typedef {'package' | 'file' | 'binary' | 'name'} ColorBy */
 
 /** @type {[ColorBy, string][]} */
@@ -22,11 +23,13 @@ const DARK = ['#2b5f96', '#9a4d26', '#17735a', '#7d6614', '#99445f',
 
 /** Everything that is drawn on a canvas, for one colour scheme. */
 const THEMES = {
-  light: { hues: LIGHT, other: '#dddad3', root: '#e9e7e2', sliver: '#b9b5ab',
+  light: { hues: LIGHT, others: ['#dddad3', '#d2cec5', '#e6e3dd'],
+    root: '#eceae6', sliver: '#c4c0b7',
     dim: '#f0eeea', dimText: '#8b877f', text: '#171513', ground: '#ffffff',
     outline: '#171513', hover: '#0b57d0', match: '#c800a1',
     grown: [200, 82, 0], shrunk: [0, 98, 176], same: [226, 223, 217] },
-  dark: { hues: DARK, other: '#4a4844', root: '#3a3936', sliver: '#5f5c57',
+  dark: { hues: DARK, others: ['#4a4844', '#534f4a', '#413f3c'],
+    root: '#33312e', sliver: '#5a5752',
     dim: '#2a2927', dimText: '#85817a', text: '#f4f1ec', ground: '#181715',
     outline: '#ffffff', hover: '#8ab8ff', match: '#ff7be0',
     grown: [214, 104, 30], shrunk: [38, 124, 206], same: [66, 64, 61] },
@@ -70,63 +73,65 @@ function hash(text) {
  * @property {LegendEntry[]} legend heaviest first
  */
 
-/** @param {Tree} tree @param {ColorBy} by */
-function columnOf(tree, by) {
-  const s = tree.sources;
-  return { package: s.pkg, file: s.file, binary: s.binary, name: s.name }[by];
+/** What a source is coloured by.  Functions of C have no package: their file
+ * stands in, or their binary. @param {Sources} s @param {ColorBy} by
+ * @param {number} i */
+function groupName(s, by, i) {
+  const text = (/** @type {Uint32Array} */ column) => s.strings[column[i]];
+  switch (by) {
+    case 'file': return text(s.file);
+    case 'binary': return text(s.binary);
+    case 'name': return text(s.name);
+    default: return text(s.pkg) || text(s.file).replace(/^.*\//, '') ||
+      text(s.binary);
+  }
 }
 
 /** @param {Tree} tree @param {ColorBy} by @returns {Coloring} */
 export function colorSources(tree, by) {
   const { sources } = tree;
-  const groupOf = columnOf(tree, by);
-  const sums = sumBySource(tree);
-  /** @type {Map<number, number>} */
-  const weight = new Map();
+  const { sums } = tree;
+  /** @type {Map<string, LegendEntry>} */
+  const groups = new Map();
+  const groupOf = new Uint32Array(sources.count);
   for (let i = 1; i < sources.count; i++) {
-    weight.set(groupOf[i], (weight.get(groupOf[i]) ?? 0) +
-      Math.abs(sums.self[i]));
+    const name = groupName(sources, by, i);
+    let entry = groups.get(name);
+    if (!entry) {
+      entry = { name, hue: -1, self: 0, group: groups.size };
+      groups.set(name, entry);
+    }
+    entry.self += Math.abs(sums.self[i]);
+    groupOf[i] = entry.group;
   }
-  const heavy = [...weight].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
-  /** @type {Map<number, number>} */
-  const hues = new Map();
-  const taken = new Set();
-  for (const [group] of heavy) {
-    const name = sources.strings[group];
-    if (name === '' || hues.size === LIGHT.length) continue;
-    let hue = hash(name) % LIGHT.length;
-    while (taken.has(hue)) hue = (hue + 1) % LIGHT.length;
-    taken.add(hue);
-    hues.set(group, hue);
-  }
+  const heavy = [...groups.values()].sort((a, b) => b.self - a.self ||
+    a.group - b.group);
+  giveHues(heavy);
   const hueOf = new Int8Array(sources.count).fill(-1);
-  for (let i = 1; i < sources.count; i++) {
-    hueOf[i] = hues.get(groupOf[i]) ?? -1;
-  }
-  return { hueOf, groupOf, legend: legendOf(heavy, hues, sources.strings) };
+  const byGroup = [...groups.values()];
+  for (let i = 1; i < sources.count; i++) hueOf[i] = byGroup[groupOf[i]].hue;
+  return { hueOf, groupOf, legend: legendOf(heavy) };
 }
 
-/**
- * @param {[number, number][]} heavy @param {Map<number, number>} hues
- * @param {string[]} strings @returns {LegendEntry[]}
- */
-function legendOf(heavy, hues, strings) {
-  /** @type {LegendEntry[]} */
-  const legend = [];
-  let others = 0;
-  let count = 0;
-  for (const [group, self] of heavy) {
-    const hue = hues.get(group);
-    if (hue !== undefined) {
-      legend.push({ name: strings[group], hue, self, group });
-    } else {
-      others += self;
-      count++;
-    }
+/** @param {LegendEntry[]} heavy */
+function giveHues(heavy) {
+  const taken = new Set();
+  for (const entry of heavy) {
+    if (entry.name === '' || taken.size === LIGHT.length) continue;
+    entry.hue = hash(entry.name) % LIGHT.length;
+    while (taken.has(entry.hue)) entry.hue = (entry.hue + 1) % LIGHT.length;
+    taken.add(entry.hue);
   }
-  if (count > 0) {
-    legend.push({ name: count === 1 ? '1 other' : `${count} others`, hue: -1,
-      self: others, group: -1 });
+}
+
+/** Those with a hue, and one entry for all others.
+ * @param {LegendEntry[]} heavy @returns {LegendEntry[]} */
+function legendOf(heavy) {
+  const others = heavy.filter((entry) => entry.hue < 0);
+  const legend = heavy.filter((entry) => entry.hue >= 0);
+  if (others.length > 0) {
+    legend.push({ name: plural(others.length, 'other'), hue: -1, group: -1,
+      self: others.reduce((sum, entry) => sum + entry.self, 0) });
   }
   return legend;
 }

@@ -31,14 +31,8 @@ export class DetailLine {
         this.copyStack));
     /** @type {Detail | null} */
     this.selected = null;
-    this.idle = '';
+    this.idle = 'Point at something to read about it here. Press ? for keys.';
     this.show(null);
-  }
-
-  /** What is said when nothing is chosen. @param {string} text */
-  setIdle(text) {
-    this.idle = text;
-    if (!this.selected) this.show(null);
   }
 
   /** While the pointer is there; null shows the selected one again.

@@ -9,15 +9,16 @@ import { frameDetail } from './flame_detail.js';
 import { planPanels } from './flame_panels.js';
 import { Breadcrumb, Legend, makeSplitter } from './flame_parts.js';
 import { readPlace, writePlace } from './flame_place.js';
+import { nextHit, search } from './flame_search.js';
 import { flameTools } from './flame_tools.js';
 import { FlameTable } from './flame_table.js';
 import { frameMenu } from './frame_menu.js';
 import { Icicle } from './icicle.js';
 import { makeLook } from './look.js';
 import { Minimap } from './minimap.js';
-import { percentText, plural } from './numbers.js';
+import { plural } from './numbers.js';
 import { flamePicture } from './picture.js';
-import { exactly, findIn, matchSources, patternOf } from './search.js';
+import { exactly } from './search.js';
 import { PLACE_WORDS } from './state.js';
 import { layOut, widestOf } from './tree.js';
 
@@ -93,7 +94,7 @@ export class FlameView {
     if (fresh) this.showTable();
     if (rebuild) this.arrange();
     this.element.dataset.side = state.get('side');
-    if (rebuild || changed?.has('q')) this.search();
+    if (rebuild || changed?.has('q')) search(this);
     if (rebuild || changed?.has('z') || changed?.has('w')) readPlace(this);
     this.tools.replaceChildren(...flameTools(this));
   }
@@ -147,9 +148,12 @@ export class FlameView {
     this.panes.className = `panes ${plan.kind}`;
     this.panes.replaceChildren(...plan.elements);
     for (const panel of this.panels) {
+      panel.icicle.element.setAttribute('aria-label', panel.label);
       panel.icicle.show(panel.tree, layOut(panel.tree, panel.side),
         this.lookOf(panel));
     }
+    this.app.detail.select(plan.kind === 'pivot'
+      ? this.detailOf(this.main, 0) : null);
     this.minimap.draw();
     this.showCrumbs();
   }
@@ -272,11 +276,16 @@ export class FlameView {
   onMoved(icicle) {
     if (icicle !== this.main) return;
     this.minimap.follow();
-    const { thin } = this.main.seen;
-    this.status.textContent = thin === 0 ? ''
-      : `${plural(thin, 'frame')} narrower than a pixel, in grey: zoom in`;
+    this.sayThin(this.main.seen.thin);
     this.showCrumbs();
     this.keepPlace();
+  }
+
+  /** What is not drawn in full. @param {number} frames */
+  sayThin(frames) {
+    const text = frames === 0 ? ''
+      : `${plural(frames, 'frame')} narrower than a pixel, in grey: zoom in`;
+    if (this.status.textContent !== text) this.status.textContent = text;
   }
 
   showCrumbs() {
@@ -295,32 +304,9 @@ export class FlameView {
     panel.icicle.zoomTo(node);
   }
 
-  /** Finds what the search field says; dims the rest. */
-  search() {
-    const pattern = patternOf(this.app.state.get('q'));
-    const tree = this.flame?.tree;
-    this.foundAt = -1;
-    this.found = pattern && tree
-      ? findIn(tree, matchSources(tree.sources, pattern)) : null;
-    this.app.searchBox.report(this.found && `${percentText(this.found.value,
-      this.whole())} in ${plural(this.found.boxes, 'box', 'boxes')}`);
-    this.recolor();
-  }
-
-  /** To the next hit, heaviest first. @param {number} step 1 or -1 */
+  /** @param {number} step 1 or -1 */
   nextHit(step) {
-    const panel = this.panels[this.panels.length - 1];
-    if (!this.found || !panel) return;
-    const { tree } = panel;
-    const hits = [...(tree === this.flame?.tree ? this.found
-      : findIn(tree, this.found.sources)).nodes];
-    if (hits.length === 0) return;
-    hits.sort((a, b) => Math.abs(tree.total[b]) - Math.abs(tree.total[a]));
-    this.foundAt = (this.foundAt + step + hits.length) % hits.length;
-    panel.icicle.select(hits[this.foundAt], true);
-    this.onSelect(panel.icicle, hits[this.foundAt]);
-    this.app.searchBox.report(`${this.foundAt + 1} of ${hits.length}, ` +
-      `${percentText(this.found.value, this.whole())}`);
+    nextHit(this, step);
   }
 
   /** One step back: the zoom, the selection, the pivot. */

@@ -16,6 +16,7 @@ import { matchSources, patternOf } from './search.js';
  * @property {'both' | 'new' | 'base'} side
  * @property {boolean} up
  * @property {string} rootLabel
+ * @property {string} label      for screen readers
  */
 
 /** @typedef {{kind: string, panels: Panel[], elements: HTMLElement[]}} Plan */
@@ -32,14 +33,15 @@ export function planPanels(view) {
   }
   /** @type {Panel} */
   const main = { icicle: view.main, tree, side: 'both', up: false,
-    rootLabel: 'all' };
+    rootLabel: 'all', label: 'Flame graph' };
   if (state.isOn('invert')) main.tree = invert(tree);
   if (view.diffMode() !== 'side' || state.isOn('invert')) {
     return { kind: '', panels: [main], elements: [main.icicle.element] };
   }
-  const before = { ...main, icicle: view.second, rootLabel: 'before' };
-  before.side = 'base';
-  Object.assign(main, { side: 'new', rootLabel: 'after' });
+  /** @type {Panel} */
+  const before = { ...main, icicle: view.second, side: 'base',
+    rootLabel: 'before', label: 'Before' };
+  Object.assign(main, { side: 'new', rootLabel: 'after', label: 'After' });
   return { kind: 'beside', panels: [before, main],
     elements: [before.icicle.element, main.icicle.element] };
 }
@@ -64,9 +66,9 @@ function planPivot(view, tree) {
     el('span', { class: 'muted' }, '▼ callees'));
   /** @type {Panel} */
   const callers = { icicle: view.second, tree: around.callers, side: 'both',
-    up: true, rootLabel };
+    up: true, rootLabel, label: 'Callers' };
   const callees = { ...callers, icicle: view.main, tree: around.callees,
-    up: false };
+    up: false, label: 'Callees' };
   return { kind: 'pivot', panels: [callers, callees],
     elements: [callers.icicle.element, bar, callees.icicle.element] };
 }

@@ -11,6 +11,9 @@ export class Breadcrumb {
   /** @param {(node: number) => void} open */
   constructor(open) {
     this.open = open;
+    /** @type {Tree | null} */
+    this.tree = null;
+    this.node = -1;
     this.list = el('ol');
     this.element = el('nav', { class: 'crumbs', 'aria-label': 'Path' },
       this.list);
@@ -18,6 +21,9 @@ export class Breadcrumb {
 
   /** @param {Tree} tree @param {number} node @param {string} rootLabel */
   show(tree, node, rootLabel) {
+    if (tree === this.tree && node === this.node) return;
+    this.tree = tree;
+    this.node = node;
     const path = tree.pathOf(node);
     this.list.replaceChildren(...path.map((step, i) => el('li', {},
       el('button', { class: 'crumb', title: tree.name(step),

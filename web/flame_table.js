@@ -5,7 +5,6 @@ import { el, whenQuiet } from './dom.js';
 import { percentText, valueText } from './numbers.js';
 import { patternOf } from './search.js';
 import { Table } from './table.js';
-import { sumBySource } from './tree.js';
 
 /** @typedef {import('./tree.js').Tree} Tree */
 /** @typedef {import('./numbers.js').Measure} Measure */
@@ -46,7 +45,7 @@ export class FlameTable {
    * @param {Coloring} coloring @param {string} order such as "-self"
    */
   show(tree, whole, measure, coloring, order) {
-    const sums = sumBySource(tree);
+    const { sums } = tree;
     const { sources } = tree;
     this.rows = [];
     this.rowOf = new Int32Array(sources.count).fill(-1);
@@ -104,7 +103,7 @@ export class FlameTable {
 }
 
 /** @typedef {(column: Float64Array) => (row: number) => number} At */
-/** @typedef {ReturnType<typeof sumBySource>} Sums */
+/** @typedef {Tree['sums']} Sums */
 /** @typedef {import('./table.js').Column} Column */
 
 /** @param {At} at @param {Sums} sums @param {number} whole

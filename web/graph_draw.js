@@ -27,6 +27,7 @@ const LARGE = 19;
 const TAG_SIZE = 10;
 const PAD = 9;
 const LABEL_DISTANCE = 28;
+const MINOR = 0.02; // share of an edge whose number is printed small
 
 /** @type {CanvasRenderingContext2D | null} */
 let ruler = null;
@@ -72,12 +73,12 @@ function heat(value, total) {
   return Math.sign(share) * Math.min(1, Math.abs(share)) ** 0.5;
 }
 
-/** A colour between the ground and orange or blue, through CSS variables.
- * @param {number} warmth @param {number} most percent */
-function mix(warmth, most) {
+/** A colour between a plain one and orange or blue, through CSS variables.
+ * @param {number} warmth @param {number} most percent @param {string} plain */
+function mix(warmth, most, plain = 'var(--node)') {
   const aim = warmth < 0 ? 'var(--less)' : 'var(--more)';
   return `color-mix(in srgb, ${aim} ${Math.round(Math.abs(warmth) * most)}%, ` +
-    'var(--node))';
+    `${plain})`;
 }
 
 /**
@@ -96,7 +97,7 @@ export function nodeElement(node, box, place, total) {
   const warmth = heat(node.cum, total);
   const rect = svg('rect', { x: left, y: -box.height / 2, width: box.width,
     height: box.height, rx: 6, style: { fill: mix(warmth, 42),
-      stroke: mix(warmth, 100) } });
+      stroke: mix(warmth, 100, 'var(--edge)') } });
   const parts = [
     ...node.lines.map((line) => text(line, box.size, 'node-name', 1.22)),
     ...box.numbers.map((line) => text(line, SMALL, 'node-number', 1.35)),
@@ -142,7 +143,7 @@ export function edgeElement(edge, points, from, total) {
   const isLoop = points.length === 0;
   const end = isLoop ? { x: from.x + from.width / 2 + 6, y: from.y + 8 }
     : points[points.length - 1];
-  const color = mix(heat(edge.weight, total) * 0.8 + 0.2, 100);
+  const color = mix(heat(edge.weight, total), 100, 'var(--edge)');
   const head = 4 + width;
   const down = isLoop ? 0
     : end.y >= points[points.length - 2].y ? 1 : -1;
@@ -160,7 +161,7 @@ export function edgeElement(edge, points, from, total) {
       style: { stroke: color, strokeWidth: `${width}px` } }),
     svg('path', { d: tip, style: { fill: color } }));
   const text = svg('text', { x: middle.x + 3 + width / 2, y: middle.y + 4,
-    class: 'edge edge-text', ...ends },
+    class: `edge edge-text ${share < MINOR ? 'minor' : ''}`, ...ends },
   edge.text + (edge.inline ? ' (inline)' : ''));
   return { arrow, text };
 }

@@ -77,8 +77,11 @@ export class Header {
       const id = tab.dataset.view ?? '';
       tab.href = state.urlOf(id, state.params);
       if (id === current) {
+        if (tab.hasAttribute('aria-current')) continue;
         tab.setAttribute('aria-current', 'page');
-        tab.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+        // Where the tabs scroll sideways; when there is time for a layout.
+        requestAnimationFrame(() => tab.scrollIntoView({ block: 'nearest',
+          inline: 'nearest' }));
       } else {
         tab.removeAttribute('aria-current');
       }

@@ -53,13 +53,19 @@ export class Icicle {
     /** What the window was fitted to, -1 after any other move. */
     this.zoomNode = -1;
     this.seen = { boxes: 0, thin: 0 };
+    /** Of script, for the last picture: what bench/ measures. */
     this.lastFrameMs = 0;
     this.animation = 0;
     this.redraw = everyFrame(() => this.drawBoxes());
     this.redrawLines = everyFrame(() => this.drawLines());
     this.element.addEventListener('focus', () => this.onFocus());
     addGestures(this);
-    new ResizeObserver(() => this.resize()).observe(this.element);
+    new ResizeObserver(() => {
+      const { clientWidth, clientHeight } = this.element;
+      if (clientWidth !== this.win.width || clientHeight !== this.win.height) {
+        this.resize();
+      }
+    }).observe(this.element);
   }
 
   /** @param {Tree} tree @param {Layout} layout @param {Look} look */
@@ -100,7 +106,7 @@ export class Icicle {
         canvas.height = height;
       }
     }
-    this.setWindow(this.win.from, this.win.to, this.win.top);
+    this.clamp(this.win.from, this.win.to, this.win.top);
     // At once: a resized canvas is blank until it is painted.
     this.drawBoxes();
   }
@@ -122,9 +128,9 @@ export class Icicle {
     context.font = FONT;
     this.seen = paint(context, this.tree, this.layout, this.win, this.look);
     this.drawLines();
-    this.lastFrameMs = performance.now() - began;
     this.moveBar();
     this.events.moved();
+    this.lastFrameMs = performance.now() - began;
   }
 
   drawLines() {
@@ -183,16 +189,21 @@ export class Icicle {
     return (this.tree ? this.tree.depth : 0) * ROW + ROW;
   }
 
-  /** Clamped to what there is.
-   * @param {number} from @param {number} to @param {number} top */
+  /** @param {number} from @param {number} to @param {number} top */
   setWindow(from, to, top) {
+    this.clamp(from, to, top);
+    this.redraw();
+  }
+
+  /** To what there is. @param {number} from @param {number} to
+   * @param {number} top */
+  clamp(from, to, top) {
     const whole = this.whole();
     const span = Math.min(whole, Math.max(to - from, whole * 1e-9));
     this.win.from = Math.max(0, Math.min(from, whole - span));
     this.win.to = this.win.from + span;
     this.win.top = Math.max(0, Math.min(top,
       this.contentHeight() - this.win.height));
-    this.redraw();
   }
 
   /** Moves there smoothly, unless motion is unwelcome.

@@ -48,7 +48,8 @@ function sourceColors(wish) {
     const hue = coloring.hueOf[i];
     dim[i] = Number((matched !== null && !matched[i]) ||
       (group >= 0 && coloring.groupOf[i] !== group));
-    fill[i] = dim[i] ? t.dim : hue < 0 ? t.other : t.hues[hue];
+    fill[i] = dim[i] ? t.dim : hue >= 0 ? t.hues[hue]
+      : t.others[coloring.groupOf[i] % t.others.length];
     ink[i] = dim[i] ? t.dimText : t.text;
   }
   fill[0] = t.root;

@@ -165,7 +165,7 @@ export class Table {
       if (column.bar) {
         const share = column.bar(row);
         cell.append(el('span', { class: share < 0 ? 'bar less' : 'bar',
-          style: { width: `${Math.min(100, Math.abs(share) * 100)}%` } }));
+          style: { width: barWidth(Math.min(1, Math.abs(share))) } }));
       }
       if (column.swatch) {
         cell.append(el('span', { class: `swatch ${column.swatch(row)}` }));
@@ -259,6 +259,11 @@ export class Table {
       element.classList.toggle('hovered', this.order[rank] === row);
     }
   }
+}
+
+/** Of the cell without its edges, 6 pixels each. @param {number} share */
+function barWidth(share) {
+  return `calc(${(share * 100).toFixed(2)}% - ${(share * 12).toFixed(2)}px)`;
 }
 
 /** @param {Column} column */

@@ -35,6 +35,10 @@ export class Tree {
     }
     this.first[count] = next;
     if (next !== count) throw new Error('the call tree is not whole');
+    /** @type {boolean | undefined} */
+    this.negative = undefined;
+    /** @type {ReturnType<typeof sumBySource> | undefined} */
+    this.sourceSums = undefined;
     this.levelStart = levelsOf(this.first, count);
     this.total = sumUp(self, this.parent);
     this.totalBase = selfBase ? sumUp(selfBase, this.parent) : null;
@@ -102,7 +106,12 @@ export class Tree {
 
   /** Are there values below zero, as in a difference? */
   get hasNegative() {
-    return this.self.some((value) => value < 0);
+    return this.negative ??= this.self.some((value) => value < 0);
+  }
+
+  /** Sums by source, see sumBySource. */
+  get sums() {
+    return this.sourceSums ??= sumBySource(this);
   }
 }
 
@@ -184,9 +193,8 @@ export function widestOf(tree, layout, source) {
  * Per source: its own value and that of everything below it, where a function
  * that calls itself counts once.
  * @param {Tree} tree
- * @param {number} [root] only what is below this node
  */
-export function sumBySource(tree, root = 0) {
+export function sumBySource(tree) {
   const { first, source, self, total, selfBase, totalBase } = tree;
   const sums = {
     self: new Float64Array(tree.sources.count),
@@ -198,7 +206,7 @@ export function sumBySource(tree, root = 0) {
   // A node waits in the stack or is open (~node), never both.
   const stack = new Int32Array(tree.count + 1);
   let top = 0;
-  stack[top++] = root;
+  stack[top++] = 0;
   while (top > 0) {
     const entry = stack[--top];
     if (entry < 0) {

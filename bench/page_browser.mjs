@@ -1,0 +1,147 @@
+#!/usr/bin/env node
+// The page in Chromium: prints one JSON line for each figure.
+//
+//     node bench/page_browser.mjs [BUILD]
+//
+// Profiles come from gen-profile: one of about 70 KB, one of about 1 MB, and
+// one whose flame graph has a million frames.  "first flame graph" is the time
+// from the start of the navigation until the flame graph is drawn, with the
+// server already running.  "script" is what drawing one picture costs on the
+// main thread; painting pixels is the browser's.
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+if (process.argv[2]) process.env.PPROF_BUILD = resolve(process.argv[2]);
+const { BUILD, installPackages, packageNamed, PPROF } =
+  await import('../tests/browser/tools.mjs');
+await installPackages();
+const { chromium } = packageNamed('playwright-core');
+
+const ROUNDS = 9;
+const FRAMES = 90;
+const scratch = mkdtempSync(join(tmpdir(), 'pprof-bench-'));
+
+const PROFILES = [
+  { name: '70 KB', size: [1150, 3000, 1000] },
+  { name: '1 MB', size: [18000, 60000, 16000] },
+  { name: '1,000,000 frames', size: [60000] },
+];
+
+const median = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
+const worst = (list) => Math.max(...list);
+const round = (ms) => Math.round(ms * 10) / 10;
+const say = (line) => console.log(JSON.stringify(line));
+
+function serve(path) {
+  const server = spawn(PPROF, ['-http=127.0.0.1:0', '-no_browser',
+    '-symbolize=none', path], { stdio: ['ignore', 'ignore', 'pipe'] });
+  return new Promise((done) => {
+    let said = '';
+    server.stderr.on('data', (data) => {
+      const url = /Serving web UI on (\S+)/.exec(said += data);
+      if (url) done({ server, url: `${url[1]}/ui/flamegraph` });
+    });
+  });
+}
+
+async function open(browser, url) {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+  await page.addInitScript(() => {
+    new MutationObserver((_, watch) => {
+      const main = document.querySelector('main');
+      if (!main?.firstElementChild || main.hasAttribute('aria-busy')) return;
+      globalThis.shownAt = performance.now();
+      watch.disconnect();
+    }).observe(document, { subtree: true, attributes: true, childList: true });
+  });
+  await page.goto(url);
+  await page.waitForFunction(() => globalThis.shownAt > 0);
+  return page;
+}
+
+async function firstPaint(browser, url, name, bytes) {
+  const shown = [];
+  const frame = [];
+  for (let i = 0; i < ROUNDS; i++) {
+    const page = await open(browser, url);
+    shown.push(await page.evaluate(() => globalThis.shownAt));
+    frame.push(await page.evaluate(() =>
+      performance.getEntriesByName('first-contentful-paint')[0]?.startTime ??
+      0));
+    await page.close();
+  }
+  say({ what: 'first paint of the page', profile: name, bytes,
+    median_ms: round(median(frame)) });
+  say({ what: 'first flame graph', profile: name, bytes,
+    median_ms: round(median(shown)), best_ms: round(Math.min(...shown)) });
+}
+
+/** Runs in the page: draws FRAMES pictures while something moves. */
+function moveAndDraw([kind, frames]) {
+  const icicle = globalThis.pprofPage.view.main;
+  const next = () => new Promise(requestAnimationFrame);
+  return (async () => {
+    const times = [];
+    icicle.setWindow(0, icicle.whole(), 0);
+    if (kind === 'pan') icicle.zoomAt(300, 0.3);
+    for (let i = 0; i < frames; i++) {
+      if (kind === 'pan') icicle.panBy(i < frames / 2 ? 9 : -9, 0);
+      else icicle.zoomAt(500, i < frames / 2 ? 0.9 : 1 / 0.9);
+      await next();
+      await next();
+      times.push(icicle.lastFrameMs);
+    }
+    return times;
+  })();
+}
+
+/** Runs in the page: what typing these words into the search field costs. */
+function searchFor(words) {
+  const app = globalThis.pprofPage;
+  const began = performance.now();
+  app.state.params.set('q', words);
+  return app.view.show(new Set(['q'])).then(() => performance.now() - began);
+}
+
+async function moving(browser, url, name) {
+  const page = await open(browser, url);
+  const nodes = await page.evaluate(() =>
+    globalThis.pprofPage.view.main.tree.count);
+  for (const kind of ['pan', 'zoom']) {
+    const times = await page.evaluate(moveAndDraw, [kind, FRAMES]);
+    say({ what: `script a picture, ${kind}`, profile: name, frames: nodes,
+      median_ms: round(median(times)), worst_ms: round(worst(times)) });
+  }
+  for (const words of ['Decoder', 'a.*e.*i', 'no such name']) {
+    const times = [];
+    for (let i = 0; i < 5; i++) times.push(await page.evaluate(searchFor, words));
+    say({ what: 'search', words, profile: name, frames: nodes,
+      median_ms: round(median(times)) });
+  }
+  const sent = await page.evaluate(() => performance.getEntriesByType(
+    'resource').find((entry) => entry.name.includes('data/flame'))
+    .encodedBodySize);
+  say({ what: 'flame graph data sent', profile: name, frames: nodes,
+    bytes: sent });
+  await page.close();
+}
+
+const browser = await chromium.launch({ executablePath: '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'] });
+for (const { name, size } of PROFILES) {
+  const path = join(scratch, `${size[0]}.pb.gz`);
+  const options = ['-samples', '-locations', '-functions'];
+  execFileSync(join(BUILD, 'bench', 'gen-profile'), [...size.flatMap((n, i) =>
+    [options[i], String(n)]), '-o', path], { stdio: 'ignore' });
+  const { server, url } = await serve(path);
+  if (size.length > 1) {
+    await firstPaint(browser, url, name, statSync(path).size);
+  } else {
+    await moving(browser, url, name);
+  }
+  server.kill();
+}
+await browser.close();
+rmSync(scratch, { recursive: true });
