@@ -14,9 +14,10 @@
  *     … the program runs …
  *     cpu_stop(out, &err);     // the profile, gzip'd, appended to out
  *
- * The source of samples is chosen when it starts: perf events where they are
- * allowed, else CPU timers; PPROF_CPU_SOURCE=perf|perf-user|timer insists on
- * one.  The profile's comments say which it was and what was lost.
+ * The source of samples is chosen by the keeper (keeper.h): perf events where
+ * they are allowed and cheap, else CPU timers; PPROF_CPU_SOURCE=perf|
+ * perf-user|timer insists on one.  The profile's comments say which it was and
+ * what was lost.
  */
 #define CPU_RATE_DEFAULT 100
 #define CPU_RATE_MAX     4000
@@ -40,11 +41,6 @@ bool cpu_stop(struct buf *out, struct error *err);
 bool cpu_stop_trace(struct buf *out, struct error *err);
 
 bool cpu_is_running(void);
-
-/* For threads whose start and end we see, by the thread itself; see
- * sigprof_thread_begin(). */
-void cpu_thread_begin(void);
-void cpu_thread_end(void *(*run)(void *));
 
 /* Reads PPROF_CPU_RATE and PPROF_CPU_SOURCE, once; cpu_start does it if
  * nobody has. */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "pprof/pprof.h"
-#include "runtime/cpu.h"
+#include "runtime/keeper.h"
 #include "runtime/sigprof.h"
 #include "runtime/state.h"
 #include "runtime/threads.h"
@@ -63,7 +63,7 @@ struct start {
 /* However it ends: return, pthread_exit, cancellation. */
 static void end_thread(void *run)
 {
-    cpu_thread_end((void *(*)(void *))run);
+    keeper_thread_end((void *(*)(void *))run);
 }
 
 /* The first frame of every thread: above it there is only the loader's. */
@@ -77,7 +77,7 @@ static void *run_thread(void *arg)
     pprof_thread.stack_limit = (here | 255) + 1;
     pprof_thread.stack_start = here > s.stack_size ? here - s.stack_size : 0;
     pprof_thread.labels = s.labels;
-    cpu_thread_begin();
+    keeper_thread_begin();
     pthread_cleanup_push(end_thread, (void *)s.run);
     result = s.run(s.arg);
     pthread_cleanup_pop(1);

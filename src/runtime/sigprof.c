@@ -221,26 +221,18 @@ static void sample_timer(const ucontext_t *context, int64_t overruns)
         account(context, n);
 }
 
+/* A profile may change from perf events to timers: the signal says which it
+ * is, the source only whether the event sees the kernel's time. */
 static void sample(int sig, const siginfo_t *info, const ucontext_t *context)
 {
     int64_t overruns = info->si_overrun > 0 ? info->si_overrun : 0;
+    bool user_only = sampler.source == CPU_SOURCE_PERF_USER;
 
-    switch (sampler.source) {
-    case CPU_SOURCE_PERF:
-        sample_all(context);
-        break;
-    case CPU_SOURCE_PERF_USER:
-        if (sig == SIGTRAP)
-            sample_user(context);
-        else
-            sample_kernel(context, overruns);
-        break;
-    case CPU_SOURCE_TIMER:
-        sample_timer(context, overruns);
-        break;
-    default:
-        break;
-    }
+    if (sig == SIGTRAP)
+        user_only ? sample_user(context) : sample_all(context);
+    else
+        user_only ? sample_kernel(context, overruns)
+                  : sample_timer(context, overruns);
 }
 
 /* si_perf_data; older headers do not name it. */

@@ -113,8 +113,8 @@ struct sampler {
 
     /* CPU */
     _Atomic bool running;
-    enum cpu_source source;
-    uint32_t profile; /* number of the running profile */
+    _Atomic(enum cpu_source) source; /* the keeper may change it */
+    uint32_t profile;                /* number of the running profile */
     int64_t period_ns;
     bool tag_threads;
     struct stack_table *table;

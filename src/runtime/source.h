@@ -68,6 +68,18 @@ void source_timer_remove(struct source_timer *s, int tid);
 /* In a forked child, which has no timer. */
 void source_timer_after_fork(void);
 
+/*
+ * How often the program's threads go to sleep, since the last time asked (0:
+ * since its start).
+ */
+struct source_load {
+    int64_t switches, cpu_ns;
+};
+
+/* So often that perf events cost too much?  Says how often a CPU second, and
+ * begins anew; false also while too little has been seen to tell. */
+bool source_is_switchy(struct source_load *since, double *per_second);
+
 /* Calls `each` for every thread of the process; false: /proc is not there.
  * Returning false from `each` ends it. */
 bool source_each_thread(bool (*each)(void *ctx, int tid), void *ctx);

@@ -181,6 +181,20 @@ class Programs(unittest.TestCase):
                 # 120 samples: three standard deviations are 27 %.
                 self.assertAlmostEqual(seen / used, 1, delta=0.3)
 
+    def test_who_sleeps_all_the_time_is_sampled_by_timers(self):
+        """A perf event costs at every switch: so much is not worth it."""
+        process = run_profiled(
+            self.profile, [os.path.join(PROGRAMS, 'pingpong')],
+            stdout=subprocess.PIPE, text=True)
+        used = float(process.communicate()[0])
+        said = comments(self.profile)
+        self.assertIn('cpu source: thread CPU timers', said)
+        if source_works('perf') or source_works('perf-user'):
+            self.assertIn('thread switches a CPU second', said)
+        seen = sum(flat for flat, _ in top(self.profile).values())
+        print('# %.0f %%' % (100 * seen / used))
+        self.assertAlmostEqual(seen / used, 1, delta=0.15)
+
     def test_code_that_was_just_loaded_is_known(self):
         for source in SOURCES:
             if not source_works(source):

@@ -1,0 +1,49 @@
+#ifndef RUNTIME_KEEPER_H
+#define RUNTIME_KEEPER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+
+/*
+ * The thread that makes samples come while a CPU profile runs.
+ *
+ * It opens the source (perf events where they are allowed, else CPU timers),
+ * so that the program does not wait for the kernel; watches that our handler
+ * stays where it is; finds new threads and new code.
+ *
+ * A perf event costs at every switch between threads, about 2 us on a virtual
+ * machine: some per cent of a server that sleeps and wakes for each request.
+ * When the program is of that kind, timers take over: they cost per sample
+ * only.  They see time at the scheduler's ticks, so a program whose work is
+ * bound to the ticks' phase is better served by perf events; such programs
+ * switch a thousand times less.
+ */
+struct keeper_options {
+    int64_t period_ns;
+    bool only_perf, only_timer; /* this one or none */
+    bool user_only;             /* perf events without the kernel's time */
+};
+
+/* Signals come from now on, or, when the kernel takes its time, some
+ * milliseconds later.  sampler is set up but for source and running, which
+ * are the keeper's.  False: no source works; the keeper has ended. */
+bool keeper_start(const struct keeper_options *options, struct error *err);
+
+/* No signal is sent after this; one may be on its way. */
+void keeper_stop(void);
+
+/* How it went, a line each. */
+void keeper_add_comments(struct buf *out);
+
+/* For threads whose start and end we see, by the thread itself; see
+ * sigprof_thread_begin(). */
+void keeper_thread_begin(void);
+void keeper_thread_end(void *(*run)(void *));
+
+/* In the child: no thread, no event, no timer. */
+void keeper_after_fork(void);
+
+#endif
