@@ -4,7 +4,6 @@
 #include "runtime/heap.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -15,7 +14,6 @@
 #include "runtime/heap_keeper.h"
 #include "runtime/heap_limit.h"
 #include "runtime/heap_math.h"
-#include "runtime/rawcall.h"
 #include "runtime/sigprof.h"
 #include "runtime/state.h"
 
@@ -102,12 +100,6 @@ static void filter_add(uint64_t address, int by)
         atomic_fetch_add(&heap.unaligned, (uint32_t)by);
 }
 
-static void wake_keeper(void)
-{
-    if (atomic_exchange_explicit(&heap.stale, 1, memory_order_relaxed) == 0)
-        raw_call4(SYS_futex, (long)&heap.stale, FUTEX_WAKE_PRIVATE, 1, 0);
-}
-
 static struct stack_record *site_at(uint32_t offset)
 {
     return (struct stack_record *)(heap.sites.arena + offset);
@@ -129,8 +121,6 @@ static struct stack_record *find_site(uint64_t tag, const void *return_address)
     if (end == UNWIND_TRUNCATED)
         pcs[n++] = FRAME_TRUNCATED;
     add(&heap.ends[end]);
-    if (end == UNWIND_NO_DATA)
-        wake_keeper();
     stack = stack_table_add(&heap.stacks, pcs, n, 0);
     if (!stack)
         return NULL;

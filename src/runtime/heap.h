@@ -76,8 +76,7 @@ struct heap {
     _Atomic uint32_t rate;      /* the number of today's, 0: off */
     _Atomic uint64_t rates[HEAP_MAX_RATES];
     _Atomic bool has_hooks;
-    char taken_by[128];     /* the file whose malloc comes before ours, "" */
-    _Atomic uint32_t stale; /* a stack ended in code that is not known */
+    char taken_by[128]; /* the file whose malloc comes before ours, "" */
 
     /* Stacks, and for each stack, size and rate the counts: a site's only
      * frame is the offset of its stack, its tag is from heap_tag(). */

@@ -6,10 +6,8 @@
 #include "base/error.h"
 
 /*
- * The thread that serves the heap sampler.  It sleeps until a sampled stack
- * ends in code that nobody knows: then something was loaded, and it has the
- * unwind data read.  With a limit to watch (heap_limit.h) it looks at memory,
- * too, from time to time.
+ * The thread that watches the memory limit (heap_limit.h); there is none
+ * where there is nothing to watch.
  */
 bool heap_keeper_start(struct error *err); /* once; false: no thread */
 

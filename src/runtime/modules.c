@@ -121,13 +121,13 @@ static void describe(struct module *mod, const struct dl_phdr_info *info,
     mod->build_id_n = elf_build_id(&mod->view, mod->build_id);
 }
 
+/* Where it was before, it may have samples that want its name. */
 static bool same_module(const struct module *a, const struct module *b)
 {
     return a->limit - a->start == b->limit - b->start &&
            a->build_id_n == b->build_id_n &&
            memcmp(a->build_id, b->build_id, a->build_id_n) == 0 &&
-           strcmp(a->path, b->path) == 0 &&
-           (a->build_id_n != 0 || a->bias == b->bias);
+           strcmp(a->path, b->path) == 0 && a->bias == b->bias;
 }
 
 static bool overlaps(const struct module *a, const struct module *b)
