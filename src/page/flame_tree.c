@@ -7,6 +7,7 @@
  */
 #include "page/flame_tree.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/i64.h"
@@ -129,15 +130,19 @@ static void set_own(struct flame_node *n, const struct own *own)
         own->base_divisor ? i64_div(own->base, own->base_divisor) : own->base;
 }
 
-static uint32_t find_child(struct maker *m, uint32_t source, uint32_t node)
+static struct child *find_child(struct maker *m, uint32_t source, uint32_t node)
 {
+    struct child *c;
+
     if (m->stamp[source] != node + 1) {
         m->stamp[source] = node + 1;
         m->number[source] = (uint32_t)m->children.n;
-        *vec_push(m->arena, &m->children) = (struct child){
-            .source = source, .number = (uint32_t)m->children.n - 1};
+        c = vec_push(m->arena, &m->children);
+        *c = (struct child){.source = source, .number = m->number[source]};
+        return c;
     }
-    return m->number[source];
+    assert(m->children.v);
+    return &m->children.v[m->number[source]];
 }
 
 static int heavier(const void *x, const void *y)
@@ -189,8 +194,8 @@ static size_t split(struct maker *m, uint32_t node, size_t level, size_t from,
             add_own(m, &own, sample);
             continue;
         }
-        m->child_of[i] = find_child(m, m->frames[frame], node);
-        c = &m->children.v[m->child_of[i]];
+        c = find_child(m, m->frames[frame], node);
+        m->child_of[i] = c->number;
         c->n_samples++;
         c->weight += (uint64_t)i64_abs(report_value(m->report, sample));
     }
