@@ -3,6 +3,7 @@
 // usage: labelled cpu SECONDS FILE     two threads run, each with labels
 //        labelled threads FILE         threads wait, each with labels
 //        labelled locks FILE           waits in std::mutex and friends
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -82,8 +83,8 @@ static void cpu(double seconds, const char *path)
         burn(seconds);
     });
     serve(seconds);
-    check(pprof_stop_cpu_profile(), "stop");
     other.join();
+    check(pprof_stop_cpu_profile(), "stop");
     close(fd);
 }
 
@@ -120,7 +121,7 @@ static void threads(const char *path)
         t.join();
 }
 
-// Ten waits of 5 ms at least in each.
+// Ten waits in each, unless a thread is held up before it.
 static void locks(const char *path)
 {
     std::mutex m;
@@ -133,13 +134,23 @@ static void locks(const char *path)
         m.lock();
         s.lock();
         timed.lock();
-        std::thread a([&] { std::lock_guard<std::mutex> l(m); });
-        std::thread b([&] { std::shared_lock<std::shared_mutex> l(s); });
+        std::atomic<int> here{0};
+        std::thread a([&] {
+            here++;
+            std::lock_guard<std::mutex> l(m);
+        });
+        std::thread b([&] {
+            here++;
+            std::shared_lock<std::shared_mutex> l(s);
+        });
         std::thread t([&] {
+            here++;
             if (timed.try_lock_for(std::chrono::seconds(60)))
                 timed.unlock();
         });
-        std::this_thread::sleep_for(milliseconds(30));
+        while (here < 3)
+            std::this_thread::sleep_for(milliseconds(1));
+        std::this_thread::sleep_for(milliseconds(20));
         timed.unlock();
         s.unlock();
         m.unlock();
