@@ -135,4 +135,51 @@ TEST(threads_of_ours_are_not_in_it)
     runtime_own_thread_leave();
 }
 
+TEST(equal_stacks_are_counted_together)
+{
+    const struct stack_record *r;
+    struct stack_table table;
+    int64_t total = 0, most = 0;
+    struct threads t;
+    struct error err;
+    uint32_t at = 0;
+
+    start(sleeper);
+    start(sleeper);
+    EXPECT(threads_dump(&t, &err));
+    EXPECT(stack_table_init(&table, 64, 1 << 16));
+    EXPECT(threads_aggregate(&t, false, &table));
+    while ((r = stack_table_next(&table, &at)) != NULL) {
+        total += r->values[0];
+        most = r->values[0] > most ? r->values[0] : most;
+    }
+    EXPECT(total == (int64_t)t.v.n && most >= 2);
+    stack_table_release(&table);
+    threads_release(&t);
+}
+
+TEST(the_dump_in_words_has_a_paragraph_for_each_thread)
+{
+    struct buf out = BUF_INIT(1 << 20), small = BUF_INIT(50);
+    struct str rest, line;
+    struct threads t;
+    struct error err;
+    size_t n = 0;
+
+    EXPECT(threads_dump(&t, &err));
+    EXPECT(threads_write_text(&t, &out, &err));
+    EXPECT(!threads_write_text(&t, &small, &err));
+    rest = buf_str(&out);
+    while (str_split(&rest, '\n', &line))
+        n += str_has_prefix(line, STR("thread "));
+    EXPECT(n == t.v.n);
+    EXPECT(str_has_prefix(buf_str(&out), STR("thread ")));
+    EXPECT(str_contains(buf_str(&out), STR("sleeper")));
+    EXPECT(str_contains(buf_str(&out),
+                        STR("[no stack: the thread did not answer]\n")));
+    buf_release(&out);
+    buf_release(&small);
+    threads_release(&t);
+}
+
 TEST_MAIN
