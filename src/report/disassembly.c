@@ -37,8 +37,9 @@ static struct str matching_name(struct report *r, struct str name)
     struct buf readable = BUF_INIT(BUF_NO_LIMIT);
     struct str found = STR("");
 
+    /* A copy: the binary is closed before the names are printed. */
     if (!r->argument || regex_matches(r->argument, name))
-        return name;
+        return arena_str(r->arena, name);
     for (size_t i = 0; i < 3 && found.n == 0; i++) {
         buf_clear(&readable);
         if (demangle_name(name, modes[i], &readable) &&
@@ -58,7 +59,7 @@ static bool choose(struct maker *p, const struct symbol_group *g,
     if (p->by_address && p->address != 0 && p->address >= g->start &&
         p->address <= g->end) {
         for (; out->n_names < g->n_names; out->n_names++)
-            out->names[out->n_names] = g->names[out->n_names];
+            out->names[out->n_names] = arena_str(a, g->names[out->n_names]);
         return true;
     }
     for (size_t i = 0; i < g->n_names; i++) {
