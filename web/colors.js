@@ -73,6 +73,9 @@ function hash(text) {
  * @property {LegendEntry[]} legend heaviest first
  */
 
+/** "sort.part.0" is a piece of sort, not in a package "sort". */
+const COMPILER_SUFFIX = /^\w+\.(part|isra|constprop|cold|lto_priv)\b/;
+
 /** What a source is coloured by.  Functions of C have no package: their file
  * stands in, or their binary. @param {Sources} s @param {ColorBy} by
  * @param {number} i */
@@ -82,8 +85,8 @@ function groupName(s, by, i) {
     case 'file': return text(s.file);
     case 'binary': return text(s.binary);
     case 'name': return text(s.name);
-    default: return text(s.pkg) || text(s.file).replace(/^.*\//, '') ||
-      text(s.binary);
+    default: return (COMPILER_SUFFIX.test(text(s.name)) ? '' : text(s.pkg)) ||
+      text(s.file).replace(/^.*\//, '') || text(s.binary);
   }
 }
 

@@ -213,10 +213,11 @@ export function fit(context, name, room) {
   return keep < 2 ? '' : `${suffix.slice(0, keep)}…`;
 }
 
-/** What is behind the last "::" or "." or "/" outside of brackets.
+/** What is behind the last "::" or "." or "/" outside of brackets; what a
+ * compiler appends (".part.0") is no part of a name.
  * @param {string} name */
 function shorter(name) {
-  const open = name.search(/[<([]/);
+  const open = name.search(/[<([]|\.(part|isra|constprop|cold|lto_priv)\b/);
   const head = open > 0 ? name.slice(0, open) : name;
   const at = Math.max(head.lastIndexOf('::') + 1, head.lastIndexOf('.'),
     head.lastIndexOf('/'));
