@@ -188,6 +188,26 @@ static bool ask_for_room(struct profiles *ps, struct error *err)
     return ok;
 }
 
+/* What a dropped file may become: a few bytes of gzip can be gigabytes.  Less
+ * is taken from other machines. */
+static const struct profile_limits limits_local = {
+    .input_bytes = (size_t)1 << 30,
+    .inflated_bytes = (size_t)2 << 30,
+    .samples = (size_t)1 << 26,
+    .string_bytes = (size_t)1 << 30,
+    .stack_depth = (size_t)1 << 20,
+    .records = (size_t)1 << 26,
+};
+
+static const struct profile_limits limits_foreign = {
+    .input_bytes = (size_t)64 << 20,
+    .inflated_bytes = (size_t)128 << 20,
+    .samples = (size_t)1 << 22,
+    .string_bytes = (size_t)64 << 20,
+    .stack_depth = (size_t)1 << 16,
+    .records = (size_t)1 << 22,
+};
+
 bool profiles_add(struct profiles *ps, struct str name, struct str bytes,
                   uint32_t *id, struct error *err)
 {
@@ -197,7 +217,8 @@ bool profiles_add(struct profiles *ps, struct str name, struct str bytes,
 
     if (!ask_for_room(ps, err))
         return false;
-    p = profile_read_memory(bytes, NULL, err);
+    p = profile_read_memory(
+        bytes, o->local_only ? &limits_local : &limits_foreign, err);
     if (!p)
         return false;
     if (o->adopt && !o->adopt(o->arg, p, err)) {

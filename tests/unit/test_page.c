@@ -301,6 +301,27 @@ TEST(what_came_from_another_machine_opens_no_files)
     page_free(a.page);
 }
 
+TEST(a_few_bytes_do_not_become_gigabytes)
+{
+    struct page_options o = {0};
+    struct asker a = {.page = page_of(SOME, &o), .headers = "X-Pprof: 1\r\n"};
+    struct buf packed = BUF_INIT(BUF_NO_LIMIT);
+    size_t n = (size_t)129 << 20;
+    char *zeros = calloc(n, 1);
+    struct error err;
+    struct reply r;
+
+    EXPECT(zeros && gzip_deflate(str_of(zeros, n), &packed, &err));
+    a.body = buf_str(&packed);
+    r = ask(&a, "POST /ui/profiles?name=bomb");
+    EXPECT(r.status == 400);
+    EXPECT(str_contains(buf_str(&r.body), STR("134217728")));
+    reply_release(&r);
+    buf_release(&packed);
+    free(zeros);
+    page_free(a.page);
+}
+
 /* ---- settings ---- */
 
 TEST(configurations_are_saved_shown_and_deleted)

@@ -254,6 +254,13 @@ static void run(const struct service *s, const struct address *where,
         _exit(EXIT_SUCCESS); /* it may take minutes, and nobody waits */
 }
 
+/* A request that waited until nobody wants it any more is not worked on. */
+static void handle(struct http_exchange *x, void *page)
+{
+    if (http_exchange_wait(x, 0))
+        page_handle(x, page);
+}
+
 static bool serve(const struct service *s, const struct address *where,
                   struct page *page, struct error *err)
 {
@@ -264,7 +271,7 @@ static bool serve(const struct service *s, const struct address *where,
             arena_printf(s->arena, "%s%" STR_FMT "%s:%d", v6 ? "[" : "",
                          STR_ARG(where->host), v6 ? "]" : "", where->port),
         .limits = &limits,
-        .handler = page_handle,
+        .handler = handle,
         .arg = page,
     };
     struct http_server *server;
@@ -280,8 +287,9 @@ static bool serve(const struct service *s, const struct address *where,
     server = http_server_new(&options, err);
     if (server)
         run(s, where, server, &ends);
-    http_server_free(server);
+    /* A second Ctrl-C waits for no report that is being made. */
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    http_server_free(server);
     return server != NULL;
 }
 
