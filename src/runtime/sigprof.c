@@ -153,15 +153,16 @@ static void account(const ucontext_t *context, int64_t periods)
 
 /*
  * An event that sees user and kernel fires once for a whole system call,
- * however long; the thread's clock knows.  Rounded, and what is rounded off
- * is carried on.
+ * however long, and goes on while a virtual machine is not running; the
+ * thread's clock knows.  Rounded, and what is rounded off is carried on.
  */
 static void sample_all(const ucontext_t *context)
 {
     int64_t period = sampler.period_ns;
     int64_t n = (unaccounted_ns(period) + period / 2) / period;
 
-    account(context, n < 1 ? 1 : n);
+    if (n > 0)
+        account(context, n);
 }
 
 /* Did the signal come on the way out of a system call?  Then the instruction
