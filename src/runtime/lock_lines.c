@@ -6,8 +6,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define PROBES 4
-#define SPINS  256
+#define PROBES   4
+#define SPINS    256
+#define PATIENCE 100000
 
 static struct lock_line *line_at(struct lock_lines *t, const void *lock,
                                  unsigned probe)
@@ -46,22 +47,35 @@ static int64_t counts_since(const struct lock_line *line, int64_t entered_ns)
     return charged > entered_ns ? charged : entered_ns;
 }
 
-static void remove_waiters(struct lock_line *line, uint32_t n, uint64_t sum)
+static void remove_waiter(struct lock_line *line, int64_t since)
 {
-    line->n -= n < line->n ? n : line->n;
-    line->sum -= sum;
     if (line->n == 0)
+        return;
+    line->sum -= (uint64_t)since;
+    if (--line->n == 0)
         atomic_store_explicit(&line->lock, 0, memory_order_relaxed);
 }
 
 static void read_notes(struct lock_line *line)
 {
-    uint32_t n;
+    for (int i = 0; i < LOCK_NOTES; i++) {
+        int64_t since =
+            atomic_load_explicit(&line->notes[i], memory_order_relaxed);
 
-    if (!atomic_load_explicit(&line->notes, memory_order_acquire))
-        return;
-    n = atomic_exchange(&line->notes, 0);
-    remove_waiters(line, n, atomic_exchange(&line->notes_sum, 0));
+        if (since && atomic_compare_exchange_strong(&line->notes[i], &since, 0))
+            remove_waiter(line, counts_since(line, since));
+    }
+}
+
+static bool leave_note(struct lock_line *line, int64_t entered_ns)
+{
+    for (int i = 0; i < LOCK_NOTES; i++) {
+        int64_t none = 0;
+
+        if (atomic_compare_exchange_strong(&line->notes[i], &none, entered_ns))
+            return true;
+    }
+    return false;
 }
 
 static void line_give(struct lock_line *line)
@@ -104,15 +118,18 @@ void lock_lines_leave(struct lock_lines *t, struct lock_line *line,
                       int64_t entered_ns)
 {
     atomic_fetch_sub_explicit(&t->waiters, 1, memory_order_relaxed);
-    if (line_take(line)) {
-        read_notes(line);
-        remove_waiters(line, 1, (uint64_t)counts_since(line, entered_ns));
-        line_give(line);
-        return;
+    /* Whoever has it is either quick or put off the CPU, or we are a handler
+     * in the middle of it: then there is a note's room sooner or later. */
+    for (int i = 0; i < PATIENCE; i++) {
+        if (line_take(line)) {
+            read_notes(line);
+            remove_waiter(line, counts_since(line, entered_ns));
+            line_give(line);
+            return;
+        }
+        if (leave_note(line, entered_ns))
+            return;
     }
-    atomic_fetch_add(&line->notes_sum,
-                     (uint64_t)counts_since(line, entered_ns));
-    atomic_fetch_add_explicit(&line->notes, 1, memory_order_release);
 }
 
 static int64_t charge(struct lock_line *line, const void *lock, int64_t now_ns)
@@ -122,8 +139,11 @@ static int64_t charge(struct lock_line *line, const void *lock, int64_t now_ns)
     if (!line_take(line))
         return 0;
     read_notes(line);
+    /* Somebody who looked at the clock later may have been here before. */
     if (atomic_load_explicit(&line->lock, memory_order_relaxed) ==
-        (uintptr_t)lock) {
+            (uintptr_t)lock &&
+        now_ns >=
+            atomic_load_explicit(&line->charged_ns, memory_order_relaxed)) {
         uint64_t all = (uint64_t)now_ns * line->n;
 
         ns = (int64_t)(all - line->sum);

@@ -23,16 +23,16 @@
  */
 #define LOCK_LINES 1024
 
+#define LOCK_NOTES 4
+
 struct lock_line {
     _Atomic uint32_t busy;
-    _Atomic uint32_t notes;     /* waiters who left while it was busy … */
-    _Atomic uint64_t notes_sum; /* … and since when they counted */
-    _Atomic uintptr_t lock;     /* the address; 0: free */
-    /* By whoever has made it busy: */
-    uint32_t n;                 /* waiters */
+    uint32_t n;                 /* waiters; by whoever has made it busy */
     uint64_t sum;               /* of the times since when they count; wraps */
+    _Atomic uintptr_t lock;     /* the address; 0: free */
     _Atomic int64_t charged_ns; /* the last charge */
-    char padding[8];
+    /* Waiters who left while it was busy: since when they count, 0: free. */
+    _Atomic int64_t notes[LOCK_NOTES];
 };
 
 struct lock_lines {
