@@ -28,9 +28,9 @@ struct review {
 
 struct review *review_new(struct error *err)
 {
-    const char *host = getenv("KUBERNETES_SERVICE_HOST");
-    const char *port = getenv("KUBERNETES_SERVICE_PORT");
-    const char *dir = getenv("PPROF_KUBERNETES_DIR");
+    const char *host = secure_getenv("KUBERNETES_SERVICE_HOST");
+    const char *port = secure_getenv("KUBERNETES_SERVICE_PORT");
+    const char *dir = secure_getenv("PPROF_KUBERNETES_DIR");
     struct review *r;
 
     if (!host || !*host || !port || !*port) {

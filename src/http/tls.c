@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,20 +59,23 @@ static long bio_ctrl(struct bio_st *b, int command, long n, void *arg)
 /* Made once: the library has a number of kinds to give away. */
 static struct bio_method_st *bio_method(const struct openssl *ssl)
 {
-    static struct bio_method_st *_Atomic made;
-    struct bio_method_st *m = made;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static struct bio_method_st *made;
+    struct bio_method_st *m;
 
-    if (m)
-        return m;
-    m = ssl->BIO_meth_new(ssl->BIO_get_new_index() | OPENSSL_BIO_SOURCE_SINK,
-                          "pprof socket");
+    pthread_mutex_lock(&lock);
+    m = made;
     if (!m)
-        return NULL;
-    for_bio = ssl;
-    ssl->BIO_meth_set_read(m, bio_read);
-    ssl->BIO_meth_set_write(m, bio_write);
-    ssl->BIO_meth_set_ctrl(m, bio_ctrl);
-    made = m;
+        m = ssl->BIO_meth_new(
+            ssl->BIO_get_new_index() | OPENSSL_BIO_SOURCE_SINK, "pprof socket");
+    if (m && !made) {
+        for_bio = ssl;
+        ssl->BIO_meth_set_read(m, bio_read);
+        ssl->BIO_meth_set_write(m, bio_write);
+        ssl->BIO_meth_set_ctrl(m, bio_ctrl);
+        made = m;
+    }
+    pthread_mutex_unlock(&lock);
     return m;
 }
 

@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/say.h"
+
 /* Nothing that a client sends may end the quotes. */
 static void add_quoted(struct buf *line, struct str text)
 {
@@ -37,18 +39,20 @@ static void make_line(struct buf *line, const struct http_exchange *x,
 
 static void write_line(const char *place, const struct buf *line)
 {
-    bool is_stderr = strcmp(place, "stderr") == 0;
-    int fd = is_stderr ? STDERR_FILENO
-                       : open(place,
-                              O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC |
-                                  O_NOFOLLOW | O_NOCTTY | O_NONBLOCK,
-                              0600);
+    int fd;
 
+    if (strcmp(place, "stderr") == 0) {
+        say_line(buf_str(line));
+        return;
+    }
+    fd = open(place,
+              O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW |
+                  O_NOCTTY | O_NONBLOCK,
+              0600);
     if (fd < 0)
         return;
-    (void)!write(fd, line->data, line->len); /* nobody reads: fine */
-    if (!is_stderr)
-        close(fd);
+    (void)!write(fd, line->data, line->len); /* a full disk: fine */
+    close(fd);
 }
 
 void audit_write(const struct serve_options *o, const struct http_exchange *x,

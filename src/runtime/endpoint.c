@@ -98,6 +98,12 @@ static int64_t cpu_seconds(const struct exchange *x)
     return (int64_t)seconds;
 }
 
+/* Who asks for the head alone does not wait for what is not sent. */
+static bool wants_head(const struct exchange *x)
+{
+    return str_eq(x->request->method, STR("HEAD"));
+}
+
 static void serve_profile(struct exchange *x)
 {
     int64_t seconds = cpu_seconds(x);
@@ -105,6 +111,10 @@ static void serve_profile(struct exchange *x)
 
     if (is_too_long(x, (double)seconds))
         return;
+    if (wants_head(x)) {
+        attachment(x, "application/octet-stream", STR("profile"), "");
+        return;
+    }
     if (!cpu_start(&(struct cpu_options){.tag_threads = query_flag(
                                              x->request->query, thread_labels)},
                    &err)) {
@@ -159,6 +169,10 @@ static void serve_trace(struct exchange *x)
 
     if (is_too_long(x, seconds))
         return;
+    if (wants_head(x)) {
+        attachment(x, "application/json", STR("trace"), ".json");
+        return;
+    }
     if (!cpu_start(&(struct cpu_options){.timeline = true}, &err)) {
         error_wrap(&err, "Could not enable tracing");
         refuse(x, 500, err.text);
@@ -196,6 +210,11 @@ static void serve_delta(struct exchange *x, const struct profile_kind *kind,
     struct snapshot before = {0}, after = {0};
     struct error err;
 
+    if (wants_head(x)) {
+        attachment(x, "application/octet-stream", str_from(kind->name),
+                   "-delta");
+        return;
+    }
     if (!snapshot_take(kind, &before, &err)) {
         refuse(x, 500, "failed to collect profile");
         return;

@@ -17,6 +17,7 @@
 #include "runtime/heap.h"
 #include "runtime/locks.h"
 #include "runtime/profiles.h"
+#include "runtime/say.h"
 #include "runtime/serve.h"
 #include "runtime/sigprof.h"
 #include "runtime/state.h"
@@ -36,11 +37,11 @@ static struct {
 static void say(const char *what, const char *detail)
 {
     char text[1024];
-    int n = snprintf(text, sizeof(text), "pprof: %s%s%s\n", what,
-                     detail[0] ? ": " : "", detail);
 
-    if (env.debug && n > 0 && write(2, text, (size_t)n) < 0)
-        return;
+    snprintf(text, sizeof(text), "pprof: %.100s%s%.900s\n", what,
+             detail[0] ? ": " : "", detail);
+    if (env.debug)
+        say_line(str_from(text));
 }
 
 /* "%p" becomes the process id; a number that is not negative is appended. */

@@ -14,6 +14,7 @@
 #include "runtime/audit.h"
 #include "runtime/endpoint.h"
 #include "runtime/locks.h"
+#include "runtime/say.h"
 #include "runtime/state.h"
 
 #define FORK_PATIENCE_NS 20000000
@@ -76,29 +77,27 @@ static bool answer_probe(struct http_exchange *x, void *arg)
     return true;
 }
 
-static void say(void *arg, const char *words)
+static void say_words(void *arg, const char *words)
 {
     char line[1024];
-    int n = snprintf(line, sizeof(line), "pprof: %s\n", words);
 
     (void)arg;
-    if (n > 0 && write(STDERR_FILENO, line, strlen(line)) < 0)
-        return; /* nobody listens: fine */
+    snprintf(line, sizeof(line), "pprof: %.1000s\n", words);
+    say_line(str_from(line));
 }
 
 static void announce(const char *address, bool tls)
 {
     char line[256];
     bool is_unix = strncmp(address, "unix:", 5) == 0;
-    int n = snprintf(line, sizeof(line),
-                     "Starting profiling endpoint at %s%s/debug/pprof/\n",
-                     is_unix ? "unix://"
-                     : tls   ? "https://"
-                             : "http://",
-                     is_unix ? address + 5 : address);
 
-    if (n > 0 && write(STDERR_FILENO, line, strlen(line)) < 0)
-        return;
+    snprintf(line, sizeof(line),
+             "Starting profiling endpoint at %s%s/debug/pprof/\n",
+             is_unix ? "unix://"
+             : tls   ? "https://"
+                     : "http://",
+             is_unix ? address + 5 : address);
+    say_line(str_from(line));
 }
 
 static struct guard *new_guard(const struct serve_options *o, struct error *err)
@@ -111,7 +110,7 @@ static struct guard *new_guard(const struct serve_options *o, struct error *err)
             .kubernetes = o->kubernetes,
             /* Where strangers may read anyway no name can be wrong. */
             .hosts = http_address_is_local(o->address) ? o->hosts : "*",
-            .say = say,
+            .say = say_words,
         },
         err);
 }
@@ -130,7 +129,7 @@ static struct http_server *new_server(const struct serve_options *o,
         .at_once = answer_probe,
         .thread_begins = runtime_own_thread_enter,
         .thread_ends = runtime_own_thread_leave,
-        .say = say,
+        .say = say_words,
     };
 
     limits.connections = o->max_connections;
@@ -152,6 +151,7 @@ static bool start(const struct serve_options *options, struct error *err)
         return error_set(err, "the endpoint is up already, at %s",
                          http_server_address(serving.server));
     }
+    say_begin();
     serve_options_release(&serving.options);
     guard_free(serving.guard);
     serving.options = copy;
@@ -180,6 +180,8 @@ bool serve_start(const struct serve_options *options, struct error *err)
     return ok;
 }
 
+/* With the lock to the end: the next one to start frees what the handlers of
+ * this one use. */
 void serve_stop(void)
 {
     struct http_server *server;
@@ -187,8 +189,8 @@ void serve_stop(void)
     pthread_mutex_lock(&serving.lock);
     server = serving.server;
     serving.server = NULL;
-    pthread_mutex_unlock(&serving.lock);
     http_server_free(server);
+    pthread_mutex_unlock(&serving.lock);
 }
 
 const char *serve_address(void)

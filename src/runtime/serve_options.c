@@ -23,7 +23,7 @@ static const struct serve_options defaults = {
 
 static void take_text(const char *asked, const char *variable, const char **to)
 {
-    const char *value = asked && *asked ? asked : getenv(variable);
+    const char *value = asked && *asked ? asked : secure_getenv(variable);
 
     if (value && *value)
         *to = value;
@@ -31,7 +31,7 @@ static void take_text(const char *asked, const char *variable, const char **to)
 
 static bool is_one(const char *variable)
 {
-    const char *value = getenv(variable);
+    const char *value = secure_getenv(variable);
 
     return value && strcmp(value, "1") == 0;
 }
@@ -40,7 +40,7 @@ static bool is_one(const char *variable)
 static bool take_number(const char *variable, int base, uint64_t min,
                         uint64_t max, uint64_t *to, struct error *err)
 {
-    const char *value = getenv(variable);
+    const char *value = secure_getenv(variable);
     uint64_t n;
 
     if (!value || !*value)

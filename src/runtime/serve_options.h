@@ -11,7 +11,8 @@ struct pprof_serve_options;
 
 /*
  * How the endpoint is served: what the program says, else the environment,
- * else the default.  The names of the variables are in env.h.
+ * else the default.  The names of the variables are in env.h; a set-uid
+ * program does not hear them.
  */
 struct serve_options {
     const char *address;

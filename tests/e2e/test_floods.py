@@ -3,6 +3,7 @@ import os
 import resource
 import socket
 import ssl
+import subprocess
 import threading
 import time
 
@@ -194,6 +195,38 @@ class Life(TestCase):
         time.sleep(0.3)
         self.assertIsNone(program.process.poll())
         self.assertEqual(self.status(program.url + '/healthz', '-k'), 200)
+
+    def test_a_stderr_that_nobody_reads_kills_nobody(self):
+        port = support.free_port()
+        ours, theirs = os.pipe()
+        os.close(ours)
+        process = subprocess.Popen(
+            [SERVICE], stderr=theirs, env=dict(
+                os.environ, PPROF_ADDR='127.0.0.1:%d' % port,
+                PPROF_AUDIT='stderr'))
+        os.close(theirs)
+        self.addCleanup(support.stop, process)
+        support.wait_for_port(port, process)
+        for _ in range(3):
+            self.assertEqual(self.status(
+                'http://127.0.0.1:%d/debug/pprof/threads' % port), 200)
+        self.assertIsNone(process.poll())
+
+    def test_a_file_that_is_number_2_now_gets_no_line(self):
+        program = self.serve(
+            [RUN, '-audit', 'stderr', '/usr/bin/python3', '-c',
+             'import os, time\n'
+             'time.sleep(0.5)\n'
+             'os.close(2)\n'
+             'os.open("%s", os.O_RDWR | os.O_CREAT)\n'
+             'time.sleep(60)' % self.path('data')])
+        for _ in range(100):
+            if os.path.exists(self.path('data')):
+                break
+            time.sleep(0.05)
+        self.assertEqual(self.status(program.url + '/debug/pprof/threads'),
+                         200)
+        self.assertEqual(os.path.getsize(self.path('data')), 0)
 
     def test_nothing_of_openssl_without_tls(self):
         program = self.serve()

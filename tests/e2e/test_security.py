@@ -718,6 +718,12 @@ class Limits(TestCase):
         self.assert_profile(self.curl(url + 'profile'))  # not 30
         self.assertLess(time.monotonic() - start, 20)
 
+    def test_the_head_alone_takes_no_time(self):
+        program = self.serve()
+        for name in ('profile', 'trace?seconds=200', 'threads?seconds=200'):
+            self.assertEqual(self.status(program.url + '/debug/pprof/' + name,
+                                         '-I', '-m', '5'), 200)
+
     def test_so_many_requests_a_minute(self):
         program = self.serve(PPROF_MAX_REQUESTS='5')
         seen = [self.status(program.url + '/debug/pprof/cmdline')
