@@ -2,7 +2,8 @@
 
 import { el } from './dom.js';
 import { select } from './flame_tools.js';
-import { FILTERS, PLACE_WORDS } from './state.js';
+import { openOptions } from './options.js';
+import { FILTERS, OPTIONS, PLACE_WORDS } from './state.js';
 
 /** @typedef {import('./main.js').App} App */
 /** @typedef {import('./main.js').Meta} Meta */
@@ -53,17 +54,26 @@ export class FilterBar {
     const set = FILTERS.map((filter) => ({ filter,
       value: state.get(filter.word) || (meta.config?.[filter.word] ?? '') }))
       .filter(({ value }) => value !== '');
-    this.chips.replaceChildren(...set.map(({ filter, value }) =>
-      el('li', { class: 'chip' },
-        el('button', { class: 'chip-text', title: `${filter.hint}: edit`,
-          disabled: data.offline,
-          onclick: () => openFilter(this.app, filter.word) },
-        el('span', { class: 'chip-word' }, filter.name), value),
-        data.offline || !state.get(filter.word) ? null
-          : el('button', { class: 'chip-remove',
-            'aria-label': `Remove ${filter.name} ${value}`,
-            onclick: () => state.set({ [filter.word]: null, ...PLACE_WORDS }) },
-          '×'))));
+    const options = data.offline ? []
+      : OPTIONS.filter(([word]) => state.get(word) !== '');
+    this.chips.replaceChildren(
+      ...set.map(({ filter, value }) => this.chip(filter.word, filter.name,
+        value, `${filter.hint}: edit`,
+        () => openFilter(this.app, filter.word))),
+      ...options.map(([word, name]) => this.chip(word, name, state.get(word),
+        'an option: edit', () => openOptions(this.app))));
+  }
+
+  /** @param {string} word @param {string} name @param {string} value
+   * @param {string} hint @param {() => void} edit */
+  chip(word, name, value, hint, edit) {
+    const { state, data } = this.app;
+    return el('li', { class: 'chip' },
+      el('button', { class: 'chip-text', title: hint, disabled: data.offline,
+        onclick: edit }, el('span', { class: 'chip-word' }, name), value),
+      data.offline || !state.get(word) ? null : el('button', {
+        class: 'chip-remove', 'aria-label': `Remove ${name} ${value}`,
+        onclick: () => state.set({ [word]: null, ...PLACE_WORDS }) }, '×'));
   }
 }
 

@@ -100,7 +100,8 @@ export class FlameView {
   }
 
   measure() {
-    return this.flame ? this.flame.header : { scale: 1, unit: '' };
+    const { scale, unit } = this.flame?.header ?? { scale: 1, unit: '' };
+    return { scale, unit, wish: this.app.state.get('unit') };
   }
 
   /** What 100 % is. */

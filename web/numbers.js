@@ -15,6 +15,7 @@ const FAMILIES = {
  * @typedef {object} Measure how raw values become text
  * @property {number} scale from a raw value to the base unit
  * @property {string} unit  the base unit
+ * @property {string} [wish] the unit that was asked for, if any
  */
 
 /** @param {number} value raw @param {Measure} measure */
@@ -25,7 +26,9 @@ export function valueText(value, measure) {
   const family = FAMILIES[measure.unit];
   if (!family) return sign + decimals(scaled) + measure.unit;
   // A hair of tolerance: 1e9 ns times 1e-9 may be just below one second.
-  const fit = family.find(([, size]) => scaled >= size * (1 - 1e-12)) ??
+  const wish = measure.wish?.toLowerCase().replace(/^h(ou)?r$/, 'hrs');
+  const fit = family.find(([name]) => name.toLowerCase() === wish) ??
+    family.find(([, size]) => scaled >= size * (1 - 1e-12)) ??
     family[family.length - 1];
   return sign + decimals(scaled / fit[1]) + fit[0];
 }

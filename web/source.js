@@ -2,6 +2,8 @@
 // disassembly, which is the same without the source.
 
 import { el } from './dom.js';
+import { Marks } from './marks.js';
+import { patternOf } from './search.js';
 
 /** @typedef {import('./main.js').App} App */
 
@@ -23,6 +25,7 @@ import { el } from './dom.js';
  *   instructions: Instruction[]}} CodeSymbol */
 
 const OPEN_AT_ONCE = 3;
+const BAR_WIDTH = 184; // behind both columns of numbers
 
 /** What the source and the disassembly view share: a list of parts that fold.
  * @template {Costs & {cum_pct: string}} T */
@@ -33,6 +36,7 @@ class CodeView {
     this.report = report;
     this.element = el('section', { class: 'code-view', tabindex: '0',
       'aria-label': label });
+    this.marks = new Marks(this.element);
     /** @type {unknown} */
     this.shown = null;
   }
@@ -41,8 +45,12 @@ class CodeView {
     const { state, data } = this.app;
     const answer = await data.json(this.report,
       state.dataQuery({ f: state.get('f') || '.' }));
-    this.app.searchBox.report(null);
-    if (answer === this.shown) return;
+    if (answer !== this.shown) this.draw(answer);
+    this.app.searchBox.report(this.marks.show(patternOf(state.get('q'))));
+  }
+
+  /** @param {any} answer */
+  draw(answer) {
     this.shown = answer;
     /** @type {T[]} */
     const parts = this.partsOf(answer);
@@ -91,9 +99,24 @@ class CodeView {
     throw new Error('not here');
   }
 
+  /** @param {number} step */
+  nextHit(step) {
+    const said = this.marks.next(step);
+    if (said) this.app.searchBox.report(said);
+  }
+
   focus() {
     this.element.focus();
   }
+}
+
+/** What the columns are. @param {string} where */
+function headLine(where) {
+  const cell = (/** @type {string} */ name, /** @type {string} */ text) =>
+    el('span', { class: name, role: 'columnheader' }, text);
+  return el('div', { class: 'code-line code-head', role: 'row' },
+    cell('code-cost', 'flat'), cell('code-cost', 'cum'),
+    cell('code-where', where));
 }
 
 /** @param {string} where @param {Costs} costs @param {number} most
@@ -101,7 +124,8 @@ class CodeView {
 function codeLine(where, costs, most, text, name) {
   const share = most > 0 ? Math.abs(costs.cum ?? 0) / most : 0;
   return el('div', { class: `code-line ${name}`, role: 'row' },
-    el('span', { class: 'code-bar', style: { width: `${share * 100}%` } }),
+    el('span', { class: 'code-bar', style: {
+      width: `${(share * BAR_WIDTH).toFixed(1)}px` } }),
     el('span', { class: 'code-cost', role: 'cell' },
       costs.flat_text && costs.flat_text !== '0' ? costs.flat_text : ''),
     el('span', { class: 'code-cost', role: 'cell' },
@@ -135,13 +159,13 @@ export class SourceView extends CodeView {
   /** @param {SourceFunction} part */
   linesOf(part) {
     const most = mostOf(part.lines);
-    return part.lines.flatMap((line) => {
+    return [headLine('line'), ...part.lines.flatMap((line) => {
       const source = line.source === '???' ? '' : line.source;
       const row = codeLine(String(line.line || ''), line, most, source,
         line.cum ? 'hot' : '');
       return line.instructions?.length
         ? this.expandable(row, line.instructions, most) : [row];
-    });
+    })];
   }
 
   /** A line whose instructions open below it. @param {HTMLElement} row
@@ -193,7 +217,7 @@ export class DisasmView extends CodeView {
   linesOf(part) {
     const most = mostOf(part.instructions);
     let place = '';
-    return part.instructions.map((instruction) => {
+    return [headLine('address'), ...part.instructions.map((instruction) => {
       const row = codeLine(instruction.address, instruction, most,
         instruction.text, instruction.cum ? 'hot' : '');
       const here = instruction.line
@@ -202,6 +226,6 @@ export class DisasmView extends CodeView {
         here === place ? '' : here));
       place = here;
       return row;
-    });
+    })];
   }
 }

@@ -44,6 +44,15 @@ export const FILTERS = [
   { word: 'th', name: 'taghide', hint: 'not these tags' },
 ];
 
+/** Other options that change what is seen: shown as chips when they are set.
+ */
+export const OPTIONS = [['g', 'granularity'], ['unit', 'unit'],
+  ['sort', 'sort'], ['n', 'nodecount'], ['nf', 'nodefraction'],
+  ['ef', 'edgefraction'], ['trim', 'trim'], ['rel', 'relative_percentages'],
+  ['noinlines', 'noinlines'], ['mean', 'mean'], ['calltree', 'call_tree'],
+  ['dropneg', 'drop_negative'], ['norm', 'normalize'],
+  ['showcolumns', 'showcolumns']];
+
 /** What the server need not know. */
 const PAGE_WORDS = new Set(['p', 'q', 'z', 'w', 'sel', 'color', 'order', 'dm',
   'side', 'invert', 'text', 'fn']);

@@ -2,6 +2,7 @@
 // page in pieces, which the browser lays out only when they are scrolled to.
 
 import { el } from './dom.js';
+import { Marks } from './marks.js';
 import { plural } from './numbers.js';
 import { patternOf } from './search.js';
 
@@ -9,7 +10,6 @@ import { patternOf } from './search.js';
 
 const PIECE = 500; // lines
 const MOST = 200000; // lines at once, then a button
-const MOST_HITS = 2000;
 
 export class TextView {
   /**
@@ -24,9 +24,7 @@ export class TextView {
     this.element = el('section', { class: 'text-view' },
       reports.length > 1 ? this.bar : null, this.text);
     this.shown = '';
-    /** @type {Range[]} */
-    this.hits = [];
-    this.hitAt = -1;
+    this.marks = new Marks(this.text);
   }
 
   report() {
@@ -49,7 +47,7 @@ export class TextView {
       this.text.replaceChildren();
       this.add(text.split('\n'), 0);
     }
-    this.search();
+    this.app.searchBox.report(this.marks.show(patternOf(state.get('q'))));
   }
 
   /** @param {string[]} lines @param {number} from */
@@ -70,50 +68,10 @@ export class TextView {
     }
   }
 
-  /** Marks hits without touching the text (CSS custom highlights). */
-  search() {
-    const pattern = patternOf(this.app.state.get('q'));
-    this.hits = pattern ? this.find(pattern) : [];
-    this.hitAt = -1;
-    const highlights = /** @type {any} */ (globalThis.CSS).highlights;
-    highlights?.set('hit', new /** @type {any} */ (globalThis).Highlight(
-      ...this.hits));
-    const count = this.hits.length;
-    this.app.searchBox.report(pattern && (count === MOST_HITS
-      ? `more than ${count} hits` : plural(count, 'hit')));
-  }
-
-  /** @param {RegExp} pattern */
-  find(pattern) {
-    const all = new RegExp(pattern.source, `${pattern.flags}g`);
-    /** @type {Range[]} */
-    const hits = [];
-    for (const piece of this.text.querySelectorAll('pre')) {
-      const node = piece.firstChild;
-      for (const match of (node?.textContent ?? '').matchAll(all)) {
-        if (!node || hits.length === MOST_HITS) return hits;
-        if (match[0] === '') continue;
-        const range = new Range();
-        range.setStart(node, match.index);
-        range.setEnd(node, match.index + match[0].length);
-        hits.push(range);
-      }
-    }
-    return hits;
-  }
-
   /** @param {number} step */
   nextHit(step) {
-    const count = this.hits.length;
-    if (count === 0) return;
-    this.hitAt = (this.hitAt + step + count) % count;
-    const range = this.hits[this.hitAt];
-    const box = range.getBoundingClientRect();
-    const view = this.text.getBoundingClientRect();
-    this.text.scrollTop += box.top - view.top - view.height / 3;
-    getSelection()?.removeAllRanges();
-    getSelection()?.addRange(range);
-    this.app.searchBox.report(`${this.hitAt + 1} of ${count}`);
+    const said = this.marks.next(step);
+    if (said) this.app.searchBox.report(said);
   }
 
   focus() {

@@ -82,7 +82,7 @@ export async function open(url, options = {}) {
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text());
   });
-  page.setDefaultTimeout(8000);
+  page.setDefaultTimeout(20000);
   await page.goto(url);
   await settled(page);
   return page;

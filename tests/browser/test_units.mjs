@@ -218,6 +218,8 @@ test('values are printed as the terminal prints them', () => {
   assert.equal(valueText(1e9, ns), '1s');
   assert.equal(valueText(2020e6, ns), '2.02s');
   assert.equal(valueText(250e6, ns), '250ms');
+  assert.equal(valueText(1500e6, { ...ns, wish: 'ms' }), '1500ms');
+  assert.equal(valueText(1500e6, { ...ns, wish: 'mb' }), '1.50s');
   assert.equal(valueText(1500, bytes), '1.46kB');
   assert.equal(valueText(-1024 * 1024, bytes), '-1MB');
   assert.equal(valueText(0, bytes), '0');
