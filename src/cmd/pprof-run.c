@@ -21,6 +21,14 @@ static const char usage[] =
     "                     (PPROF_HEAPPROFILE)\n"
     "  -memrate BYTES     one allocation in so many bytes is sampled: 524288;\n"
     "                     1 all, 0 none (PPROF_MEM_RATE)\n"
+    "  -blockprofile FILE, -mutexprofile FILE  what threads waited for, and\n"
+    "                     who made them wait (PPROF_BLOCKPROFILE, ...)\n"
+    "  -blockrate NS      waits of so long and more are all recorded: 1 all,\n"
+    "                     0 none (PPROF_BLOCK_RATE)\n"
+    "  -mutexfraction N   one release in so many is recorded: 1 all, 0 none\n"
+    "                     (PPROF_MUTEX_FRACTION)\n"
+    "  -wallprofile FILE  where threads are, running or not\n"
+    "                     (PPROF_WALLPROFILE)\n"
     "  -signal SIGNAL     don't profile at once: SIGNAL (USR2, 12 ...) starts\n"
     "                     and stops, into FILE.0, FILE.1 ...\n"
     "  -rate HZ           samples a CPU second, 1 to 4000 (PPROF_CPU_RATE)\n"
@@ -53,6 +61,11 @@ static const struct {
     {"cpuprofile", "PPROF_CPUPROFILE", true},
     {"heapprofile", "PPROF_HEAPPROFILE", true},
     {"memrate", "PPROF_MEM_RATE", true},
+    {"blockprofile", "PPROF_BLOCKPROFILE", true},
+    {"mutexprofile", "PPROF_MUTEXPROFILE", true},
+    {"blockrate", "PPROF_BLOCK_RATE", true},
+    {"mutexfraction", "PPROF_MUTEX_FRACTION", true},
+    {"wallprofile", "PPROF_WALLPROFILE", true},
     {"signal", "PPROF_CPUPROFILE_SIGNAL", true},
     {"rate", "PPROF_CPU_RATE", true},
     {"source", "PPROF_CPU_SOURCE", true},

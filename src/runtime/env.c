@@ -21,11 +21,13 @@
 #include "runtime/serve.h"
 #include "runtime/sigprof.h"
 #include "runtime/state.h"
+#include "runtime/wall.h"
 
 #define MAX_PROFILE_BYTES (256u << 20)
 
 static struct {
-    char file[512], heap_file[512];
+    char file[512], heap_file[512], block_file[512], mutex_file[512];
+    char wall_file[512];
     bool is_running; /* a profile of ours */
     bool toggles;
     unsigned n_written;
@@ -159,19 +161,62 @@ static void start_heap(void)
         say("no heap profile", err.text);
 }
 
-static void write_heap(void)
+/* What there is of a profile at the end, if a file was named for it. */
+static void write_snapshot(const char *name, const char *pattern)
 {
     struct buf out = BUF_INIT(MAX_PROFILE_BYTES);
     struct error err;
     char path[640];
 
-    file_name(env.heap_file, -1, path, sizeof(path));
-    if (!profiles_write(profiles_find(STR("heap")), 0, &out, &err) ||
-        !file_write(path, buf_str(&out), &err))
-        say("cannot write the heap profile", err.text);
+    if (!pattern[0])
+        return;
+    file_name(pattern, -1, path, sizeof(path));
+    if (!profiles_write(profiles_find(str_from(name)), 0, &out, &err) ||
+        !file_write(path, buf_str(&out), &err)) {
+        error_wrap(&err, "%s", name);
+        say("cannot write a profile", err.text);
+    } else {
+        say("wrote", path);
+    }
+    buf_release(&out);
+}
+
+/* Files for what threads wait for; who asks for one and names no rate wants
+ * everything, as with Go's test flags. */
+static void start_waits(void)
+{
+    struct error err;
+
+    if (env.block_file[0] && !getenv("PPROF_BLOCK_RATE"))
+        locks_set_block_rate(1, &err);
+    if (env.mutex_file[0] && !getenv("PPROF_MUTEX_FRACTION"))
+        locks_set_mutex_fraction(1, &err);
+    if (env.wall_file[0] && !wall_start(&(struct wall_options){0}, &err)) {
+        say("cannot start the wall profile", err.text);
+        env.wall_file[0] = '\0';
+    }
+}
+
+static void write_wall(void)
+{
+    struct buf out = BUF_INIT(MAX_PROFILE_BYTES);
+    struct error err;
+    char path[640];
+
+    file_name(env.wall_file, -1, path, sizeof(path));
+    if (!wall_stop(&out, &err) || !file_write(path, buf_str(&out), &err))
+        say("cannot write the wall profile", err.text);
     else
         say("wrote", path);
     buf_release(&out);
+}
+
+static void keep_name(const char *variable, char out[512])
+{
+    const char *value = getenv(variable);
+
+    if (value)
+        snprintf(out, 512, "%s", value);
 }
 
 /* An endpoint that was asked for and cannot be had is worth a line. */
@@ -250,7 +295,6 @@ void env_start(void)
     const char *toggle = getenv("PPROF_CPUPROFILE_SIGNAL");
     const char *children = getenv("PPROF_CHILDREN");
     const char *address = getenv("PPROF_ADDR");
-    const char *heap_file = getenv("PPROF_HEAPPROFILE");
 
     cpu_read_environment();
     locks_read_environment();
@@ -263,9 +307,12 @@ void env_start(void)
         watch_signal(toggle);
     else if (file)
         start_profile();
-    if (heap_file)
-        snprintf(env.heap_file, sizeof(env.heap_file), "%s", heap_file);
-    if ((address && *address) || heap_file || getenv("PPROF_MEM_RATE") ||
+    keep_name("PPROF_HEAPPROFILE", env.heap_file);
+    keep_name("PPROF_BLOCKPROFILE", env.block_file);
+    keep_name("PPROF_MUTEXPROFILE", env.mutex_file);
+    keep_name("PPROF_WALLPROFILE", env.wall_file);
+    start_waits();
+    if ((address && *address) || env.heap_file[0] || getenv("PPROF_MEM_RATE") ||
         getenv("PPROF_HEAP_DUMP_AT"))
         start_heap();
     if (address && *address)
@@ -280,6 +327,9 @@ void env_stop(void)
         return;
     if (env.is_running)
         stop_profile();
-    if (env.heap_file[0])
-        write_heap();
+    if (env.wall_file[0])
+        write_wall();
+    write_snapshot("heap", env.heap_file);
+    write_snapshot("block", env.block_file);
+    write_snapshot("mutex", env.mutex_file);
 }

@@ -46,6 +46,10 @@
  *                                fit; 1: all, 0: none
  *   PPROF_MUTEX_FRACTION=N       one contended unlock in N is in the mutex
  *                                profile; 1: all, 0: none
+ *   PPROF_BLOCKPROFILE=FILE      what there is of these profiles when the
+ *   PPROF_MUTEXPROFILE=FILE      program ends; without a rate everything is
+ *                                recorded
+ *   PPROF_WALLPROFILE=FILE       wall profile of the whole run
  *   PPROF_CHILDREN=1             programs that this one starts are profiled
  *                                too (FILE gets their process id at its
  *                                end); else they do not see any of this

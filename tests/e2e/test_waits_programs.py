@@ -108,6 +108,21 @@ class Programs(unittest.TestCase):
         process.stdin.close()
         self.assertEqual(process.wait(60), 0)
 
+    def test_a_batch_program_writes_files(self):
+        names = ('blockprofile', 'mutexprofile', 'wallprofile')
+        paths = [os.path.join(self.directory, name) for name in names]
+        flags = [word for name, path in zip(names, paths)
+                 for word in ('-' + name, path)]
+        done = subprocess.run(
+            [os.path.join(BUILD, 'pprof-run'), *flags,
+             os.path.join(PROGRAMS, 'lock_life')], timeout=60,
+            stdout=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        for path, kind in zip(paths, ('delay', 'delay', 'wall')):
+            self.assertIn('Type: ' + kind, pprof('-top', path))
+        self.assertIn('thousands_of_threads', pprof('-top', '-cum', paths[0]))
+        self.assertIn('pthread_mutex_unlock', pprof('-top', paths[1]))
+
     def test_redis_server(self):
         self.need('redis-server', 'redis-benchmark')
         port = free_port()
