@@ -42,6 +42,7 @@ SUITES = [
     ('replay', 'build', 'fuzz', {}),
     ('golden', 'build', 'golden', {}),
     ('end-to-end', 'build', 'e2e', {}),
+    ('aarch64', 'build', 'cross', {}),
     ('browser', 'build', 'browser', {}),
     ('asan unit', 'build-asan', 'unit', {}),
     ('asan replay', 'build-asan', 'fuzz', {}),
