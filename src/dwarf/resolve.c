@@ -11,6 +11,9 @@
 #define WORK_BASE     ((uint64_t)1 << 22)
 #define WORK_PER_BYTE 16
 
+/* What was read is forgotten between units when it is more than this. */
+#define KEEP ((uint64_t)16 << 20)
+
 struct dwarf {
     struct dwarf_file file, alternate;
     int alternate_fd;
@@ -18,6 +21,7 @@ struct dwarf {
     struct dwarf_abbrev_cache cache;
     struct split_files split;
     uint64_t memory;
+    bool left_out; /* something that did not fit */
     struct walk walk;
     struct dwarf_lines lines;
     struct pages_vec rows;    /* of struct dwarf_row, one a wanted address */
@@ -325,17 +329,27 @@ static void resolve_unit(struct dwarf *d, struct dwarf_unit *u,
 
         code = split ? split : u;
     }
-    if (code->end - code->offset <= d->memory)
-        walk_unit(&d->walk, &d->cache, code);
+    if (code->end - code->offset > d->memory) {
+        d->left_out = true;
+        return;
+    }
+    walk_unit(&d->walk, &d->cache, code);
     rows = d->rows.p;
     for (size_t i = 0; i < d->walk.wanted.n; i++)
         if (collect(d, code, &v[i], &rows[i]))
             report(d, v[i].index, found, arg);
 }
 
+bool dwarf_left_out(const struct dwarf *d)
+{
+    return d->left_out;
+}
+
 void dwarf_resolve(struct dwarf *d, const uint64_t *addresses, size_t n,
                    symbol_found *found, void *arg)
 {
+    uint64_t keep = d->memory < KEEP ? d->memory / 2 : KEEP;
+
     if (n == 0 || !dwarf_units_read(&d->file))
         return;
     for (size_t i = 0; i < d->file.units.n; i++) {
@@ -346,9 +360,9 @@ void dwarf_resolve(struct dwarf *d, const uint64_t *addresses, size_t n,
             continue;
         resolve_unit(d, u, found, arg);
         split_files_close(&d->split, &d->cache);
-        if (dwarf_file_loaded(&d->file) > d->memory)
+        if (dwarf_file_loaded(&d->file) > keep)
             dwarf_file_drop(&d->file);
-        if (d->file.alternate && dwarf_file_loaded(&d->alternate) > d->memory)
+        if (d->file.alternate && dwarf_file_loaded(&d->alternate) > keep)
             dwarf_file_drop(&d->alternate);
     }
 }

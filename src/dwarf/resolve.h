@@ -23,7 +23,8 @@ struct dwarf;
  * `fd` is the file with .debug_info and stays the caller's; `path` its name,
  * beside which split and common files are looked for.  `memory` is about
  * what may be held of the files at a time; a unit that does not fit is left
- * out.  NULL: no debug information, or it does not fit, or out of memory.
+ * out.  (A unit and some megabytes are enough for speed: more is not kept.)
+ * NULL: no debug information, or it does not fit, or out of memory.
  */
 struct dwarf *dwarf_open(int fd, const char *path, uint64_t memory);
 void dwarf_free(struct dwarf *d);
@@ -35,6 +36,9 @@ void dwarf_free(struct dwarf *d);
 void dwarf_resolve(struct dwarf *d, const uint64_t *addresses, size_t n,
                    symbol_found *found, void *arg);
 
-#define DWARF_MEMORY ((uint64_t)16 << 20) /* plenty for speed */
+/* Was a unit left out because it did not fit? */
+bool dwarf_left_out(const struct dwarf *d);
+
+#define DWARF_NO_LIMIT UINT64_MAX
 
 #endif

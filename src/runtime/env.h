@@ -50,6 +50,8 @@
  *   PPROF_MUTEXPROFILE=FILE      program ends; without a rate everything is
  *                                recorded
  *   PPROF_WALLPROFILE=FILE       wall profile of the whole run
+ *   PPROF_SYMBOL_MEMORY=MB       what lines may cost while they are looked up:
+ *                                64; 0: function names only (lines.h)
  *   PPROF_CHILDREN=1             programs that this one starts are profiled
  *                                too (FILE gets their process id at its
  *                                end); else they do not see any of this

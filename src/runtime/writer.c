@@ -10,6 +10,7 @@
 #include "profile/proto.h"
 #include "profile/wire.h"
 #include "runtime/labels.h"
+#include "runtime/lines.h"
 #include "runtime/names.h"
 #include "runtime/state.h"
 
@@ -23,7 +24,7 @@ struct mapping {
     uint64_t start, limit, offset;
     struct str path;
     const struct module *module;
-    bool is_used, has_unnamed;
+    bool is_used, has_unnamed, has_lined, has_unlined;
 };
 
 struct shared_text {
@@ -40,6 +41,7 @@ struct writer {
     struct pages_vec mappings;  /* of struct mapping, loaded ones first */
     struct maps maps;
     struct names names;
+    struct lines lines;
     struct buf text; /* scratch for a name */
     uint64_t n_functions;
     struct shared_text shared[256];
@@ -133,9 +135,9 @@ static bool collect_mappings(struct writer *w)
 
             if (e->executable && is_main == (pass == 0) &&
                 (e->path.n || e->inode))
-                ok = add_mapping(w,
-                                 (struct mapping){e->start, e->limit, e->offset,
-                                                  e->path, mod, false, false});
+                ok = add_mapping(w, (struct mapping){e->start, e->limit,
+                                                     e->offset, e->path, mod,
+                                                     false, false, false});
         }
     }
     for (size_t i = 0; i < m->n && ok; i++)
@@ -143,7 +145,7 @@ static bool collect_mappings(struct writer *w)
             ok = add_mapping(w, (struct mapping){m->v[i].start, m->v[i].limit,
                                                  m->v[i].offset,
                                                  str_from(m->v[i].path),
-                                                 &m->v[i], false, false});
+                                                 &m->v[i]});
     return ok;
 }
 
@@ -157,62 +159,133 @@ static struct mapping *find_mapping(struct writer *w, uint64_t address)
     return NULL;
 }
 
-static void add_function(struct writer *w, struct str name, struct str system)
+static uint64_t add_shared(struct writer *w, struct str s);
+
+static void add_function(struct writer *w, struct str name, struct str system,
+                         struct str file, int64_t start_line)
 {
     size_t mark = wire_open(&w->out, PROTO_FUNCTION);
 
     wire_add_u64(&w->out, PROTO_FUNCTION_ID, ++w->n_functions);
     wire_add_u64(&w->out, PROTO_FUNCTION_NAME, add_string(w, name));
     wire_add_u64(&w->out, PROTO_FUNCTION_SYSTEM_NAME, add_string(w, system));
+    wire_add_u64_opt(&w->out, PROTO_FUNCTION_FILENAME, add_shared(w, file));
+    wire_add_i64_opt(&w->out, PROTO_FUNCTION_START_LINE, start_line);
     wire_close(&w->out, mark);
 }
 
-/* The function of an address, written when it is not the last one's. */
-static bool function_at(struct writer *w, uint64_t address,
-                        uint64_t *last_start)
+static void add_pretty(struct writer *w, struct str mangled, struct str file,
+                       int64_t start_line)
+{
+    buf_clear(&w->text);
+    names_pretty(&w->names, mangled, &w->text);
+    add_function(w, buf_str(&w->text), mangled, file, start_line);
+}
+
+/* The function that the symbol table has at one address after another. */
+struct outer {
+    uint64_t start, id; /* of the last one */
+};
+
+/*
+ * Its id, written when it is not the last one's; 0: there is none.  File and
+ * line are the outermost frame's, if lines are known.
+ */
+static uint64_t function_at(struct writer *w, uint64_t address,
+                            const struct line_function *outermost,
+                            struct outer *last)
 {
     const char *pseudo = names_pseudo(address);
     struct name name;
 
     if (pseudo) {
-        add_function(w, str_from(pseudo), str_from(pseudo));
-        return true;
+        add_function(w, str_from(pseudo), str_from(pseudo), STR(""), 0);
+        return w->n_functions;
     }
     if (!names_find(&w->names, address, &name))
-        return false;
-    if (name.start != *last_start) {
-        buf_clear(&w->text);
-        names_pretty(&w->names, name.mangled, &w->text);
-        add_function(w, buf_str(&w->text), name.mangled);
-        *last_start = name.start;
+        return 0;
+    if (name.start != last->start) {
+        add_pretty(w, name.mangled,
+                   outermost ? lines_text(&w->lines, outermost->file) : STR(""),
+                   outermost ? outermost->start_line : 0);
+        *last = (struct outer){name.start, w->n_functions};
     }
-    return true;
+    return last->id;
+}
+
+static uint64_t line_function_id(struct writer *w, uint32_t function)
+{
+    struct line_function *f = lines_function(&w->lines, function);
+
+    if (f->id == 0) {
+        add_pretty(w, lines_text(&w->lines, f->name),
+                   lines_text(&w->lines, f->file), f->start_line);
+        f->id = w->n_functions;
+    }
+    return f->id;
+}
+
+static void add_line(struct writer *w, uint64_t function, int64_t line,
+                     int64_t column)
+{
+    size_t mark = wire_open(&w->out, PROTO_LOCATION_LINE);
+
+    wire_add_u64(&w->out, PROTO_LINE_FUNCTION, function);
+    wire_add_i64_opt(&w->out, PROTO_LINE_LINE, line);
+    wire_add_i64_opt(&w->out, PROTO_LINE_COLUMN, column);
+    wire_close(&w->out, mark);
+}
+
+/* The functions of an address, innermost first, are written before it is:
+ * their ids.  The outermost has its name from the symbol table. */
+static size_t functions_at(struct writer *w, size_t i, struct outer *last,
+                           uint64_t ids[LINES_MAX_FRAMES])
+{
+    uint64_t address = ((const uint64_t *)w->addresses.p)[i];
+    struct line_place place = lines_at(&w->lines, i);
+    const struct line_frame *f = lines_frames(&w->lines, place);
+    const struct line_function *outermost =
+        place.n ? lines_function(&w->lines, f[place.n - 1].function) : NULL;
+    uint64_t outer = function_at(w, address, outermost, last);
+
+    if (place.n == 0) {
+        ids[0] = outer;
+        return outer != 0;
+    }
+    for (size_t k = 0; k + 1 < place.n; k++)
+        ids[k] = line_function_id(w, f[k].function);
+    ids[place.n - 1] =
+        outer ? outer : line_function_id(w, f[place.n - 1].function);
+    return place.n;
 }
 
 static void add_locations(struct writer *w)
 {
     const uint64_t *v = w->addresses.p;
-    uint64_t last_start = 0;
+    struct outer last = {0, 0};
+    uint64_t ids[LINES_MAX_FRAMES];
 
     for (size_t i = 0; i < w->addresses.n; i++) {
         bool is_pseudo = names_pseudo(v[i]) != NULL;
         struct mapping *m = is_pseudo ? NULL : find_mapping(w, v[i]);
-        bool named = function_at(w, v[i], &last_start);
-        size_t mark = wire_open(&w->out, PROTO_LOCATION), line;
+        struct line_place place = lines_at(&w->lines, i);
+        const struct line_frame *f = lines_frames(&w->lines, place);
+        size_t n = functions_at(w, i, &last, ids);
+        size_t mark = wire_open(&w->out, PROTO_LOCATION);
 
         wire_add_u64(&w->out, PROTO_LOCATION_ID, i + 1);
         if (m) {
             m->is_used = true;
-            m->has_unnamed |= !named;
+            m->has_unnamed |= n == 0;
+            m->has_lined |= place.n != 0;
+            m->has_unlined |= !place.is_final;
             wire_add_u64(&w->out, PROTO_LOCATION_MAPPING,
                          (uint64_t)(m - (struct mapping *)w->mappings.p) + 1);
         }
         wire_add_u64_opt(&w->out, PROTO_LOCATION_ADDRESS, is_pseudo ? 0 : v[i]);
-        if (named) {
-            line = wire_open(&w->out, PROTO_LOCATION_LINE);
-            wire_add_u64(&w->out, PROTO_LINE_FUNCTION, w->n_functions);
-            wire_close(&w->out, line);
-        }
+        for (size_t k = 0; k < n; k++)
+            add_line(w, ids[k], place.n ? f[k].line : 0,
+                     place.n ? f[k].column : 0);
         wire_close(&w->out, mark);
     }
 }
@@ -241,8 +314,13 @@ static void add_mappings(struct writer *w)
         wire_add_u64_opt(&w->out, PROTO_MAPPING_FILE, add_string(w, v[i].path));
         wire_add_u64_opt(&w->out, PROTO_MAPPING_BUILD_ID,
                          add_build_id(w, v[i].module));
+        bool has_lines = v[i].has_lined && !v[i].has_unlined;
+
         wire_add_u64_opt(&w->out, PROTO_MAPPING_HAS_FUNCTIONS,
                          v[i].is_used && !v[i].has_unnamed);
+        wire_add_u64_opt(&w->out, PROTO_MAPPING_HAS_FILENAMES, has_lines);
+        wire_add_u64_opt(&w->out, PROTO_MAPPING_HAS_LINE_NUMBERS, has_lines);
+        wire_add_u64_opt(&w->out, PROTO_MAPPING_HAS_INLINE_FRAMES, has_lines);
         wire_close(&w->out, mark);
     }
 }
@@ -260,6 +338,8 @@ static void add_number_label(struct writer *w, uint64_t key, uint64_t number)
  * the time. */
 static uint64_t add_shared(struct writer *w, struct str s)
 {
+    if (s.n == 0)
+        return 0;
     struct shared_text *c =
         &w->shared[str_hash(s) % (sizeof(w->shared) / sizeof(w->shared[0]))];
 
@@ -362,11 +442,13 @@ static void writer_init(struct writer *w, const struct profile_spec *spec)
                          .text = BUF_INIT(1u << 20)};
     wire_add_bytes(&w->strings, PROTO_STRING, STR(""));
     names_init(&w->names, &runtime.modules);
+    lines_init(&w->lines);
 }
 
 static void writer_release(struct writer *w)
 {
     names_release(&w->names);
+    lines_release(&w->lines);
     maps_release(&w->maps);
     pages_vec_release(&w->addresses);
     pages_vec_release(&w->mappings);
@@ -379,13 +461,22 @@ bool profile_write(const struct profile_spec *spec,
                    const struct stack_table *table, struct buf *out,
                    struct error *err)
 {
+    bool with_lines = lines_wanted();
     struct writer w;
     bool ok;
 
     runtime_lock();
     modules_refresh(&runtime.modules);
     writer_init(&w, spec);
-    ok = collect_addresses(&w, table) && collect_mappings(&w);
+    ok = collect_addresses(&w, table);
+    if (ok && with_lines &&
+        lines_plan(&w.lines, &runtime.modules, w.addresses.p, w.addresses.n)) {
+        /* Others need not wait for files to be read. */
+        runtime_unlock();
+        lines_resolve(&w.lines);
+        runtime_lock();
+    }
+    ok = ok && collect_mappings(&w);
     if (ok) {
         add_head(&w);
         add_samples(&w, table);

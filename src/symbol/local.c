@@ -9,6 +9,7 @@
 struct resolver {
     struct profile *profile;
     struct mapping *mapping;
+    bool completing; /* names are there: only what has lines is better */
     struct map function_index; /* of the functions added here */
     uint64_t next_id;
     VEC(uint32_t) asked; /* location indices, parallel to the addresses */
@@ -44,6 +45,8 @@ static void set_lines(void *arg, size_t index,
     struct profile *p = r->profile;
     struct location *l = &p->locations.v[r->asked.v[index]];
 
+    if (r->completing && frames[0].line == 0)
+        return;
     l->line_start = (uint32_t)p->lines.n;
     l->n_lines = (uint32_t)n;
     l->is_folded = false;
@@ -172,6 +175,32 @@ static bool symbolize_mapping(struct resolver *r, uint32_t index,
     return true;
 }
 
+/*
+ * A process names its functions itself, but often without lines: these are
+ * added if the very binary, or its debug file, is here.  Silently: nothing is
+ * missing otherwise.
+ */
+static void complete_mapping(struct resolver *r, uint32_t index)
+{
+    struct profile *p = r->profile;
+    const struct mapping *m = &p->mappings.v[index];
+    struct str file = profile_str(p, m->file);
+    struct str build_id = profile_str(p, m->build_id);
+    struct buf ignored = BUF_INIT(BUF_NO_LIMIT);
+    struct object *o;
+    struct error err;
+
+    if (m->has_filenames || m->has_line_numbers || build_id.n == 0)
+        return;
+    o = object_open(arena_cstr(p->arena, file), mapping_of(m, file), &err);
+    r->completing = true;
+    if (o && str_eq(object_build_id(o), build_id))
+        resolve_mapping(r, index, o, false, &ignored);
+    r->completing = false;
+    object_free(o);
+    buf_release(&ignored);
+}
+
 /* New functions get the ids that google/pprof gives, unless these are
  * taken. */
 static uint64_t first_free_id(const struct profile *p)
@@ -208,6 +237,8 @@ void symbolize_local(struct profile *p, bool names_only, bool force,
         bool known =
             m->has_functions || m->has_filenames || m->has_line_numbers;
 
+        if (used[i] && known && !force && !names_only)
+            complete_mapping(&r, i);
         if (!used[i] || (known && !force))
             continue;
         if (file.n == 0 && i == 0) {

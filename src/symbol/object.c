@@ -267,7 +267,7 @@ static bool ask_debug_info(struct resolver *r, size_t n)
     bool separate = o->debug.is_there;
     struct dwarf *dwarf =
         dwarf_open(separate ? o->debug.fd : o->fd,
-                   separate ? o->debug_path : o->path, DWARF_MEMORY);
+                   separate ? o->debug_path : o->path, DWARF_NO_LIMIT);
     uint64_t *addresses;
 
     if (!dwarf)

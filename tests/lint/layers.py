@@ -15,7 +15,7 @@ ALLOWED = {
     'elf': ['base'],
     'http': ['base'],
     'profile': ['base', 'regex'],
-    'runtime': ['base', 'elf', 'http', 'profile'],
+    'runtime': ['base', 'dwarf', 'elf', 'http', 'profile'],
     'dwarf': ['base', 'elf'],
     'symbol': ['base', 'elf', 'dwarf', 'profile'],
     'perf': ['base', 'elf', 'profile'],
@@ -31,6 +31,7 @@ ALLOWED['cmd'] = list(ALLOWED)
 # Headers that a room may use of another one, where that is not all of them.
 # libpprof lives in strangers: it takes the encoder and nothing else.
 ONLY = {
+    ('runtime', 'dwarf'): ['dwarf/library.h'],
     ('runtime', 'profile'): ['profile/proto.h', 'profile/wire.h'],
 }
 
