@@ -47,7 +47,8 @@ _pprof_flags='
     -contentions -cum -diff_base= -disasm= -divide_by= -dot
     -drop_negative -edgefraction= -eog -evince -explain -fail_above=
     -filefunctions -files -flame -flat -focus= -folded -functions
-    -gif -gv -header= -help -help_all -hide= -html -http= -ignore=
+    -gif -gv -header= -help -help_all -hide= -html -http= -http_cert= -http_client_ca=
+    -http_key= -ignore=
     -intel_syntax -inuse_objects -inuse_space -json -kcachegrind
     -lines -list= -markdown -mean -mean_delay -no_browser -no_save
     -nodecount= -nodefraction= -noinlines -normalize -output= -pdf

@@ -20,6 +20,12 @@ bool guard_admit(struct page_request *q)
         reply_text(q, 403, STR("permission denied"));
         return false;
     }
+    if (q->page->options.certificates_only) {
+        if (q->x->client->has_certificate)
+            return true;
+        reply_text(q, 403, STR("a client certificate is needed"));
+        return false;
+    }
     if (q->page->options.key)
         return access_key_check(q->page->options.key, q->x);
     if (!http_host_is_fine(r, NULL)) {

@@ -49,6 +49,7 @@ struct page_options {
     const char *settings; /* the file of saved configurations; NULL: none */
     const char *web_dir;  /* take the page's files from there; NULL: built in */
     bool local_only;      /* answer clients of this machine only */
+    bool certificates_only;       /* … only those with a client certificate */
     const struct access_key *key; /* all others must know it; NULL: none */
 };
 

@@ -760,6 +760,51 @@ class Limits(TestCase):
             s.close()
 
 
+@support.needs('openssl', 'curl')
+class Page(TestCase):
+    """pprof -http by TLS."""
+
+    def start(self, *options):
+        sample = self.path('p')
+        with open(sample, 'w') as f:
+            f.write('threads profile: total 1\n1 @ 0x1 0x2\n')
+        process = subprocess.Popen(
+            [support.PPROF, '-no_browser', *options, sample], text=True,
+            stderr=subprocess.PIPE, env=dict(os.environ, HOME=self.dir))
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(support.stop, process)
+        for line in process.stderr:
+            found = re.search(r'Serving web UI on (\S+)', line)
+            if found:
+                return found.group(1).replace('0.0.0.0', '127.0.0.1')
+        self.fail('no page')
+
+    def test_certificates_instead_of_a_token(self):
+        ca = certificates.Authority(self.certs)
+        cert, key = ca.sign('page', alternatives='IP:127.0.0.1')
+        mine = ca.sign('me', usage='clientAuth')
+        url = self.start('-http=0.0.0.0:0', '-http_cert=' + cert,
+                         '-http_key=' + key, '-http_client_ca=' + ca.cert)
+        self.assertTrue(url.startswith('https://'), url)
+        self.assertNotIn('token', url)
+        trust = ['--cacert', ca.cert, '-L']
+        self.assertEqual(self.status(url + '/ui/', *trust), 403)
+        self.assertEqual(self.status(url + '/ui/', *trust, '--cert', mine[0],
+                                     '--key', mine[1]), 200)
+
+    def test_a_token_that_travels_by_tls(self):
+        cert, key = certificates.self_signed(self.certs, 'page')
+        url = self.start('-http=0.0.0.0:0', '-http_cert=' + cert,
+                         '-http_key=' + key)
+        self.assertEqual(self.status(url.split('?')[0], '-k'), 403)
+        done = subprocess.run(['curl', '-ski', url], capture_output=True,
+                              text=True)
+        self.assertIn('302 Found', done.stdout)
+        self.assertIn('; Secure', done.stdout)
+        self.assertEqual(self.status(url, '-kL', '-c', self.path('jar'), '-b',
+                                     self.path('jar')), 200)
+
+
 @support.needs('curl')
 class MountedHandler(TestCase):
     """On a server that the program has already: its own rules hold."""

@@ -99,6 +99,8 @@ static const char ours[] =
     "    -no_save              Leave no copy of a fetched profile behind\n"
     "\n"
     "  More misc options:\n"
+    "   -http_cert, -http_key  PEM files: serve the page by TLS\n"
+    "   -http_client_ca    Only to browsers with a certificate signed by it\n"
     "   -fail_above=5%     Exit code 3 if a function's share, or the total,\n"
     "                      grew by more than that over the base\n"
     "   -help_all          This text, with what google/pprof does not have\n";

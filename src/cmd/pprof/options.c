@@ -113,6 +113,9 @@ static void add_rest(struct raw_flags *r, struct options *o)
     add(r, "header", FLAG_LIST, &o->headers);
     add(r, "http", FLAG_TEXT, &o->http);
     add(r, "no_browser", FLAG_BOOL, &o->no_browser);
+    add(r, "http_cert", FLAG_TEXT, &o->http_cert);
+    add(r, "http_key", FLAG_TEXT, &o->http_key);
+    add(r, "http_client_ca", FLAG_TEXT, &o->http_client_ca);
 }
 
 /* With two words or more the first may be the program that was profiled. */
@@ -168,6 +171,10 @@ static bool take_command(const struct raw_flags *r, struct options *o,
                               "on the command line");
     if (o->no_browser && o->http.n == 0)
         return error_set(err, "-no_browser only makes sense with -http");
+    if (!o->http_cert.n != !o->http_key.n)
+        return error_set(err, "-http_cert and -http_key go together");
+    if (o->http_client_ca.n && !o->http_cert.n)
+        return error_set(err, "-http_client_ca needs -http_cert and -http_key");
     return true;
 }
 

@@ -36,6 +36,7 @@ struct options {
 
     struct str http; /* where to serve the page; "" is nowhere */
     bool no_browser;
+    struct str http_cert, http_key, http_client_ca; /* PEM files; or "" */
 };
 
 enum options_result {

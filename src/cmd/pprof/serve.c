@@ -101,7 +101,9 @@ struct service {
     struct arena *arena;
     bool is_local;
     atomic_bool is_fetching;
-    struct access_key key; /* beyond this machine */
+    bool asks_certificate;
+    bool has_key; /* beyond this machine, without certificates */
+    struct access_key key;
 };
 
 static const struct objects *objects_of(void *arg, struct arena *a)
@@ -222,7 +224,7 @@ static const char *with_options(const struct service *s, const char *url)
 
     if (query.n < 2)
         return url;
-    return arena_printf(s->arena, "%s%c%" STR_FMT, url, s->is_local ? '?' : '&',
+    return arena_printf(s->arena, "%s%c%" STR_FMT, url, s->has_key ? '&' : '?',
                         STR_ARG(str_skip(query, 1)));
 }
 
@@ -242,9 +244,10 @@ static void run(const struct service *s, const struct address *where,
     const char *port = strrchr(http_server_address(server), ':');
     bool v6 = str_find_char(where->host, ':') >= 0;
     const char *url = arena_printf(
-        s->arena, "http://%s%" STR_FMT "%s%s%s%s", v6 ? "[" : "",
-        STR_ARG(where->host), v6 ? "]" : "", port,
-        s->is_local ? "" : "/ui/?token=", s->is_local ? "" : s->key.text);
+        s->arena, "%s://%s%" STR_FMT "%s%s%s%s",
+        o->http_cert.n ? "https" : "http", v6 ? "[" : "", STR_ARG(where->host),
+        v6 ? "]" : "", port, s->has_key ? "/ui/?token=" : "",
+        s->has_key ? s->key.text : "");
 
     ui_say("Serving web UI on %s", url);
     if (!o->no_browser && isatty(STDOUT_FILENO))
@@ -265,8 +268,17 @@ static bool serve(const struct service *s, const struct address *where,
                   struct page *page, struct error *err)
 {
     bool v6 = str_find_char(where->host, ':') >= 0;
+    const struct options *o = s->options;
     struct http_limits limits = http_default_limits;
+    struct tls_files tls = {
+        .cert = arena_cstr(s->arena, o->http_cert),
+        .key = arena_cstr(s->arena, o->http_key),
+        .client_ca = s->asks_certificate
+                         ? arena_cstr(s->arena, o->http_client_ca)
+                         : NULL,
+    };
     struct http_server_options options = {
+        .tls = o->http_cert.n ? &tls : NULL,
         .address =
             arena_printf(s->arena, "%s%" STR_FMT "%s:%d", v6 ? "[" : "",
                          STR_ARG(where->host), v6 ? "]" : "", where->port),
@@ -300,6 +312,8 @@ static bool prepare(struct service *s, const struct address *where,
     const struct options *o = s->options;
 
     s->is_local = is_local(where->host);
+    s->asks_certificate = o->http_client_ca.n > 0;
+    s->has_key = !s->is_local && !s->asks_certificate;
     *out = (struct page_options){
         .config = &o->config,
         .name = str_from(o->sources[0]),
@@ -310,11 +324,12 @@ static bool prepare(struct service *s, const struct address *where,
         .tell = tell,
         .web_dir = getenv("PPROF_WEB_DIR"),
         .local_only = s->is_local,
-        .key = s->is_local ? NULL : &s->key,
+        .certificates_only = s->asks_certificate,
+        .key = s->has_key ? &s->key : NULL,
     };
     offer_sources(out, s);
     return settings_path(s->arena, &out->settings, err) &&
-           (s->is_local || access_key_init(&s->key, err));
+           (!s->has_key || access_key_init(&s->key, err));
 }
 
 bool serve_page(const struct options *o, struct profile *p, struct error *err)
