@@ -1,9 +1,13 @@
 /*
- * Level by level.  The samples of a node stand side by side; a pass over them
- * finds the children by the source at the next level, and a second one puts
- * the samples of each child side by side.  Which child a source is, is kept
- * in a table by source, stamped with the node it is valid for, so that
- * nothing is hashed or searched: the work is one step a frame.
+ * The samples of a node stand side by side; a pass over them finds the
+ * children by the source at the next level, and a second one puts the samples
+ * of each child side by side.  Which child a source is, is kept in a table by
+ * source, stamped with the node it is valid for, so that nothing is hashed or
+ * searched: the work is one step a frame.
+ *
+ * Nodes are made depth first, because the samples of a subtree are then still
+ * in the cache when its children are looked at, and put in levels at the end.
+ * Within a level both orders are the same.
  */
 #include "page/flame_tree.h"
 
@@ -22,6 +26,17 @@ struct child {
     uint64_t weight;
 };
 
+/* A node whose samples are known: samples[from .. to). */
+struct pending {
+    uint32_t source, level;
+    uint32_t from, to;
+};
+
+struct made {
+    struct flame_node node;
+    uint32_t level;
+};
+
 struct maker {
     struct flame_tree *tree;
     struct report *report;
@@ -35,10 +50,11 @@ struct maker {
     uint32_t *frames;
     size_t *start;
 
-    uint32_t *samples, *next_samples; /* of a level, node by node */
-    uint32_t *child_of;               /* for the samples of a node */
-    VEC(uint32_t) counts;             /* samples of each node of a level */
-    VEC(uint32_t) next_counts;
+    uint32_t *samples;         /* node by node */
+    uint32_t *spare;           /* for those of one node */
+    uint32_t *child_of;        /* the same */
+    VEC(struct pending) stack; /* nodes to be made, the next on top */
+    VEC(struct made) made;     /* depth first */
 
     VEC(struct child) children;
     uint32_t *rank;   /* of each child, by its number */
@@ -154,44 +170,28 @@ static int heavier(const void *x, const void *y)
     return (a->source > b->source) - (a->source < b->source);
 }
 
-static void add_node(struct maker *m, uint32_t source, uint32_t n_samples)
+static struct flame_node *add_node(struct maker *m, uint32_t source,
+                                   uint32_t level)
 {
-    *vec_push(m->report->arena, &m->tree->nodes) =
-        (struct flame_node){.source = source};
-    *vec_push(m->arena, &m->next_counts) = n_samples;
+    struct made *n = vec_push(m->arena, &m->made);
+
+    *n = (struct made){.node = {.source = source}, .level = level};
+    return &n->node;
 }
 
-/* Gives the children their order, and each a place for its samples. */
-static void place_children(struct maker *m, size_t at)
+/* Finds the children, and what ends here. */
+static void look_at_samples(struct maker *m, const struct pending *p,
+                            uint32_t node, struct own *own)
 {
-    struct child *c = m->children.v;
-
-    if (m->children.n > 1)
-        qsort(c, m->children.n, sizeof(*c), heavier);
-    for (size_t i = 0; i < m->children.n; i++) {
-        m->rank[c[i].number] = (uint32_t)i;
-        c[i].next = (uint32_t)at;
-        at += c[i].n_samples;
-        add_node(m, c[i].source, c[i].n_samples);
-    }
-}
-
-/* The samples of a node are m->samples[from .. to), those of its children
- * come to m->next_samples from `at` on; gives where they end. */
-static size_t split(struct maker *m, uint32_t node, size_t level, size_t from,
-                    size_t to, size_t at)
-{
-    struct own own = {0};
-
     m->children.n = 0;
-    for (size_t i = from; i < to; i++) {
+    for (uint32_t i = p->from; i < p->to; i++) {
         uint32_t sample = m->samples[i];
-        size_t frame = m->start[sample] + level;
+        size_t frame = m->start[sample] + p->level;
         struct child *c;
 
         m->child_of[i] = NO_INDEX;
         if (frame == m->start[sample + 1]) {
-            add_own(m, &own, sample);
+            add_own(m, own, sample);
             continue;
         }
         c = find_child(m, m->frames[frame], node);
@@ -199,72 +199,110 @@ static size_t split(struct maker *m, uint32_t node, size_t level, size_t from,
         c->n_samples++;
         c->weight += (uint64_t)i64_abs(report_value(m->report, sample));
     }
-    set_own(&m->tree->nodes.v[node], &own);
-    m->tree->nodes.v[node].n_children = (uint32_t)m->children.n;
-    place_children(m, at);
-    for (size_t i = from; i < to; i++) {
-        if (m->child_of[i] == NO_INDEX)
-            continue;
-        m->next_samples[m->children.v[m->rank[m->child_of[i]]].next++] =
-            m->samples[i];
-        at++;
-    }
-    return at;
 }
 
-/* The same for a node with one sample, which most are. */
-static size_t follow(struct maker *m, uint32_t node, size_t level, size_t from,
-                     size_t at)
+/* Gives the children their order, each a place for its samples, and puts
+ * them on the stack, the first on top. */
+static void push_children(struct maker *m, const struct pending *p)
 {
-    uint32_t sample = m->samples[from];
-    size_t frame = m->start[sample] + level;
+    struct child *c = m->children.v;
+    size_t n = m->children.n;
+    uint32_t at = p->from;
+
+    if (n > 1)
+        qsort(c, n, sizeof(*c), heavier);
+    vec_reserve(m->arena, &m->stack, n);
+    for (size_t i = 0; i < n; i++) {
+        m->rank[c[i].number] = (uint32_t)i;
+        c[i].next = at;
+        m->stack.v[m->stack.n + n - 1 - i] =
+            (struct pending){.source = c[i].source,
+                             .level = p->level + 1,
+                             .from = at,
+                             .to = at + c[i].n_samples};
+        at += c[i].n_samples;
+    }
+    m->stack.n += n;
+}
+
+static void move_samples(struct maker *m, const struct pending *p)
+{
+    memcpy(m->spare + p->from, m->samples + p->from,
+           (p->to - p->from) * sizeof(*m->spare));
+    for (uint32_t i = p->from; i < p->to; i++) {
+        uint32_t number = m->child_of[i];
+
+        if (number != NO_INDEX)
+            m->samples[m->children.v[m->rank[number]].next++] = m->spare[i];
+    }
+}
+
+static void split(struct maker *m, const struct pending *p)
+{
+    uint32_t node = (uint32_t)m->made.n;
+    struct flame_node *n = add_node(m, p->source, p->level);
     struct own own = {0};
 
-    if (frame == m->start[sample + 1]) {
-        add_own(m, &own, sample);
-        set_own(&m->tree->nodes.v[node], &own);
-        return at;
+    look_at_samples(m, p, node, &own);
+    set_own(n, &own);
+    n->n_children = (uint32_t)m->children.n;
+    push_children(m, p);
+    move_samples(m, p);
+}
+
+/* A node with one sample, which most are, and all below it. */
+static void follow(struct maker *m, const struct pending *p)
+{
+    uint32_t sample = m->samples[p->from], level = p->level;
+    size_t at = m->start[sample] + level, end = m->start[sample + 1];
+    struct flame_node *n = add_node(m, p->source, level);
+    struct own own = {0};
+
+    for (; at < end; at++) {
+        n->n_children = 1;
+        n = add_node(m, m->frames[at], ++level);
     }
-    m->tree->nodes.v[node].n_children = 1;
-    add_node(m, m->frames[frame], 1);
-    m->next_samples[at] = sample;
-    return at + 1;
+    add_own(m, &own, sample);
+    set_own(n, &own);
 }
 
 /* ---- all of them ---- */
 
-static void swap_levels(struct maker *m)
-{
-    uint32_t *samples = m->samples;
-
-    m->samples = m->next_samples;
-    m->next_samples = samples;
-    m->counts.n = 0;
-    vec_reserve(m->arena, &m->counts, m->next_counts.n);
-    if (m->next_counts.n > 0)
-        memcpy(m->counts.v, m->next_counts.v,
-               m->next_counts.n * sizeof(*m->counts.v));
-    m->counts.n = m->next_counts.n;
-    m->next_counts.n = 0;
-}
-
 static void grow(struct maker *m)
 {
-    uint32_t node = 0;
+    while (m->stack.n > 0) {
+        struct pending p = m->stack.v[--m->stack.n];
 
-    for (size_t level = 0; m->next_counts.n > 0; level++) {
-        size_t from = 0, at = 0;
-
-        swap_levels(m);
-        *vec_push(m->report->arena, &m->tree->levels) = m->counts.n;
-        for (size_t i = 0; i < m->counts.n; i++, node++) {
-            size_t n = m->counts.v[i];
-
-            at = n == 1 ? follow(m, node, level, from, at)
-                        : split(m, node, level, from, from + n, at);
-            from += n;
-        }
+        if (p.to - p.from == 1)
+            follow(m, &p);
+        else
+            split(m, &p);
     }
+}
+
+static void put_in_levels(struct maker *m)
+{
+    struct flame_tree *t = m->tree;
+    struct arena *a = m->report->arena;
+    size_t n_levels = 0, at = 0;
+    size_t *next;
+
+    for (size_t i = 0; i < m->made.n; i++)
+        if (m->made.v[i].level >= n_levels)
+            n_levels = m->made.v[i].level + 1;
+    vec_reserve(a, &t->levels, n_levels);
+    t->levels.n = n_levels;
+    for (size_t i = 0; i < m->made.n; i++)
+        t->levels.v[m->made.v[i].level]++;
+    next = arena_new_array(m->arena, size_t, n_levels);
+    for (size_t i = 0; i < n_levels; i++) {
+        next[i] = at;
+        at += t->levels.v[i];
+    }
+    vec_reserve(a, &t->nodes, m->made.n);
+    t->nodes.n = m->made.n;
+    for (size_t i = 0; i < m->made.n; i++)
+        t->nodes.v[next[m->made.v[i].level]++] = m->made.v[i].node;
 }
 
 /* Sources are numbered as the nodes first have them. */
@@ -296,7 +334,7 @@ static void plant(struct maker *m)
     size_t n = r->profile->n_samples, shown = 0;
 
     m->samples = arena_new_array(m->arena, uint32_t, n);
-    m->next_samples = arena_new_array(m->arena, uint32_t, n);
+    m->spare = arena_new_array(m->arena, uint32_t, n);
     m->child_of = arena_new_array(m->arena, uint32_t, n);
     m->rank = arena_new_array(m->arena, uint32_t, t->sources.n);
     m->stamp = arena_new_array(m->arena, uint32_t, t->sources.n);
@@ -304,14 +342,14 @@ static void plant(struct maker *m)
     for (size_t i = 0; i < n; i++) {
         if (!is_shown(m, i))
             continue;
-        m->next_samples[shown++] = (uint32_t)i;
+        m->samples[shown++] = (uint32_t)i;
         if (m->start[i] == m->start[i + 1]) {
             t->frameless++;
             t->frameless_value =
                 i64_add(t->frameless_value, report_value(r, i));
         }
     }
-    add_node(m, 0, (uint32_t)shown);
+    *vec_push(m->arena, &m->stack) = (struct pending){.to = (uint32_t)shown};
 }
 
 void flame_tree_make(struct flame_tree *t, struct report *r)
@@ -334,6 +372,7 @@ void flame_tree_make(struct flame_tree *t, struct report *r)
     expand_samples(&m);
     plant(&m);
     grow(&m);
+    put_in_levels(&m);
     number_sources(&m);
     arena_free(m.arena);
 }
