@@ -11,12 +11,14 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/str.h"
 #include "runtime/cpu.h"
 #include "runtime/heap.h"
 #include "runtime/locks.h"
 #include "runtime/profiles.h"
+#include "runtime/rawcall.h"
 #include "runtime/say.h"
 #include "runtime/serve.h"
 #include "runtime/sigprof.h"
@@ -34,7 +36,16 @@ static struct {
     sem_t toggle; /* posted by the signal's handler */
     pid_t pid;    /* whose this is: a forked child writes nothing */
     bool debug, children;
+    bool has_end;            /* a thread waits for _exit */
+    _Atomic uint32_t ending; /* enum ending; a futex */
 } env;
+
+/* What the thread that writes for _exit is at. */
+enum ending { ENDING_NOT, ENDING_ASKED, ENDING_DONE };
+
+/* A profile is written in some ten milliseconds; a program that interrupted
+ * the allocator to end shall not hang. */
+#define ENDING_PATIENCE_NS 3000000000
 
 static void say(const char *what, const char *detail)
 {
@@ -289,6 +300,48 @@ static void hide_from_children(void)
         *to = NULL;
 }
 
+static void *wait_for_end(void *arg)
+{
+    (void)arg;
+    while (atomic_load(&env.ending) != ENDING_ASKED)
+        raw_futex_wait(&env.ending, ENDING_NOT, 0);
+    env_stop();
+    atomic_store(&env.ending, ENDING_DONE);
+    raw_futex_wake(&env.ending);
+    return NULL;
+}
+
+/* quick_exit runs neither destructors nor what atexit has. */
+static void watch_end(void)
+{
+    pthread_t thread;
+    struct error err;
+
+    if (!env.file[0] && !env.heap_file[0] && !env.block_file[0] &&
+        !env.mutex_file[0] && !env.wall_file[0])
+        return;
+    at_quick_exit(env_stop);
+    env.has_end =
+        runtime_thread(&thread, "pprof-end", wait_for_end, NULL, &err);
+    if (env.has_end)
+        pthread_detach(thread);
+}
+
+void env_exit(void)
+{
+    int64_t until = clock_monotonic_ns() + ENDING_PATIENCE_NS;
+    uint32_t not_yet = ENDING_NOT;
+
+    /* Nobody waits for the end, or in a child after (v)fork. */
+    if (!env.has_end || raw_call4(SYS_getpid, 0, 0, 0, 0) != env.pid)
+        return;
+    if (atomic_compare_exchange_strong(&env.ending, &not_yet, ENDING_ASKED))
+        raw_futex_wake(&env.ending);
+    while (atomic_load(&env.ending) == ENDING_ASKED &&
+           clock_monotonic_ns() < until)
+        raw_futex_wait(&env.ending, ENDING_ASKED, ENDING_PATIENCE_NS);
+}
+
 void env_start(void)
 {
     const char *file = getenv("PPROF_CPUPROFILE");
@@ -311,6 +364,7 @@ void env_start(void)
     keep_name("PPROF_BLOCKPROFILE", env.block_file);
     keep_name("PPROF_MUTEXPROFILE", env.mutex_file);
     keep_name("PPROF_WALLPROFILE", env.wall_file);
+    watch_end();
     start_waits();
     if ((address && *address) || env.heap_file[0] || getenv("PPROF_MEM_RATE") ||
         getenv("PPROF_HEAP_DUMP_AT"))

@@ -57,9 +57,18 @@
  *                                end); else they do not see any of this
  *   PPROF_DEBUG=1                say on stderr what happens
  *
+ * "When the program ends" is a return from main, exit, quick_exit, _exit or
+ * _Exit.  What a signal kills, or exec replaces, leaves no file: there is no
+ * safe moment to write one.
+ *
  * Called once from the library's constructor.
  */
 void env_start(void);
+
+/* The program calls _exit, perhaps in a signal handler that interrupted
+ * anything: another thread writes what env_stop would, and we wait for it,
+ * but not for ever.  Async-signal-safe. */
+void env_exit(void);
 
 /* Ends what env_start began; from the destructor. */
 void env_stop(void);

@@ -2,7 +2,12 @@
  * libpprof-preload.so: libpprof with all its hooks, for a program that nobody
  * wants to change.  The environment says what it shall do.
  */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "pprof/pprof.h"
 #include "runtime/env.h"
+#include "runtime/rawcall.h"
 
 __attribute__((constructor)) static void preload_start(void)
 {
@@ -12,4 +17,17 @@ __attribute__((constructor)) static void preload_start(void)
 __attribute__((destructor)) static void preload_stop(void)
 {
     env_stop();
+}
+
+/* No destructor runs then. */
+PPROF_API void _exit(int status)
+{
+    env_exit();
+    for (;;)
+        raw_call4(SYS_exit_group, status, 0, 0, 0);
+}
+
+PPROF_API void _Exit(int status)
+{
+    _exit(status);
 }

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "pprof/pprof.h"
+#include "runtime/builder.h"
 #include "runtime/heap.h"
 #include "runtime/hook_next.h"
 #include "runtime/state.h"
@@ -32,9 +33,13 @@ PPROF_API int dlclose(void *library)
 {
     static hook_slot next;
     int (*real)(void *);
+    int rc;
 
     *(void **)&real = hook_next(&next, "dlclose");
     if (heap_rate() != 0)
         note_modules();
-    return real(library);
+    rc = real(library);
+    /* Another library may get its addresses. */
+    builder_notice();
+    return rc;
 }

@@ -213,6 +213,16 @@ class Programs(unittest.TestCase):
                 self.assertGreater(ends[0], 0.9 * sum(ends))
                 self.assertIn('truth_library_30', top(self.profile))
 
+    def test_every_way_to_end_leaves_a_profile(self):
+        for way in ('exit', 'quick_exit', '_exit', '_Exit', 'handler'):
+            with self.subTest(way):
+                if os.path.exists(self.profile):
+                    os.remove(self.profile)
+                process = run_profiled(
+                    self.profile, [os.path.join(PROGRAMS, 'endings'), way])
+                self.assertEqual(process.wait(60), 7)
+                self.assertIn('main', top(self.profile))
+
     def test_a_signal_starts_and_stops(self):
         process = run_profiled(
             self.profile, ['/usr/bin/python3', '-u', '-c',
