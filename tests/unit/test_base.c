@@ -1,6 +1,7 @@
 #include "test.h"
 
 #include "base/arena.h"
+#include "base/base64.h"
 #include "base/i64.h"
 #include "base/map.h"
 #include "base/number.h"
@@ -138,6 +139,26 @@ TEST(sha256_is_that_of_the_standard)
         number_put_bytes(hex, digest, SHA256_BYTES);
         EXPECT(str_eq(str_of(hex, sizeof(hex)), str_from(cases[i].hex)));
     }
+}
+
+TEST(base64_text_gives_the_bytes_back)
+{
+    struct buf text = BUF_INIT(BUF_NO_LIMIT);
+    char bytes[256], back[256];
+
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (char)(i * 167);
+    for (size_t n = 0; n <= sizeof(bytes); n++) {
+        buf_clear(&text);
+        base64_encode(&text, str_of(bytes, n));
+        EXPECT(text.len == (n + 2) / 3 * 4);
+        EXPECT(base64_decode(buf_str(&text), back) == (ptrdiff_t)n);
+        EXPECT(memcmp(back, bytes, n) == 0);
+    }
+    buf_clear(&text);
+    base64_encode(&text, STR("ab"));
+    EXPECT_STR(buf_str(&text), "YWI=");
+    buf_release(&text);
 }
 
 TEST(arithmetic_wraps_and_never_traps)
