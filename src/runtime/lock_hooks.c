@@ -1,6 +1,5 @@
 /*
- * Wrappers of what can be held: mutexes, read-write locks, spinlocks, and the
- * C11 names of mutexes.
+ * Wrappers of mutexes, and of their C11 names.
  *
  * A lock that is free costs what it costs without us.  For the plain mutex
  * that means doing in a few instructions what libc does: its layout is part
@@ -25,8 +24,6 @@
 #include "runtime/rawcall.h"
 
 typedef int mutex_fn(pthread_mutex_t *);
-typedef int rwlock_fn(pthread_rwlock_t *);
-typedef int spin_fn(pthread_spinlock_t *);
 
 /* Until they are found: the first call finds them. */
 static mutex_fn first_lock, first_trylock, first_unlock;
@@ -62,7 +59,6 @@ static int first_unlock(pthread_mutex_t *m)
 }
 
 static bool layout_is_known;
-static bool readers_are_known;
 
 /* This thread's id for a mutex's owner field; 0: not known yet, or the
  * layout is not. */
@@ -123,12 +119,6 @@ static inline int give_plain(pthread_mutex_t *m)
     return was;
 }
 
-static inline bool has_waiters(void)
-{
-    return atomic_load_explicit(&lock_watch.lines.waiters,
-                                memory_order_relaxed) != 0;
-}
-
 /* --- mutexes ------------------------------------------------------------ */
 
 static __attribute__((noinline)) int lock_slow(pthread_mutex_t *m,
@@ -157,7 +147,7 @@ static __attribute__((noinline)) int unlock_slow(pthread_mutex_t *m,
     int rc;
 
     learn_owner_id();
-    owed = has_waiters() ? locks_release_begin(m) : 0;
+    owed = lock_hooks_has_waiters() ? locks_release_begin(m) : 0;
     rc = next_unlock(m);
     if (owed && rc == 0)
         locks_release_end(owed, site);
@@ -169,7 +159,7 @@ static __attribute__((noinline)) int unlock_slow(pthread_mutex_t *m,
 static __attribute__((noinline)) int wake_waiter(pthread_mutex_t *m,
                                                  struct lock_site site)
 {
-    int64_t owed = has_waiters() ? locks_release_begin(m) : 0;
+    int64_t owed = lock_hooks_has_waiters() ? locks_release_begin(m) : 0;
 
     raw_call4(SYS_futex, (long)&m->__data.__lock, FUTEX_WAKE_PRIVATE, 1, 0);
     if (owed)
@@ -185,7 +175,7 @@ static inline bool may_pass_lock(void)
 
 static inline bool may_pass_unlock(void)
 {
-    return owner_id != 0 && !has_waiters();
+    return owner_id != 0 && !lock_hooks_has_waiters();
 }
 
 PPROF_API int pthread_mutex_lock(pthread_mutex_t *m)
@@ -194,7 +184,7 @@ PPROF_API int pthread_mutex_lock(pthread_mutex_t *m)
         return 0;
     if (may_pass_lock())
         return next_lock(m);
-    return lock_slow(m, LOCK_SITE(pthread_mutex_lock));
+    return lock_slow(m, LOCK_SITE());
 }
 
 PPROF_API int pthread_mutex_unlock(pthread_mutex_t *m)
@@ -202,16 +192,16 @@ PPROF_API int pthread_mutex_unlock(pthread_mutex_t *m)
     if (is_ours_to_give(m)) {
         if (__builtin_expect(give_plain(m) <= 1, 1))
             return 0;
-        return wake_waiter(m, LOCK_SITE(pthread_mutex_unlock));
+        return wake_waiter(m, LOCK_SITE());
     }
     if (may_pass_unlock())
         return next_unlock(m);
-    return unlock_slow(m, LOCK_SITE(pthread_mutex_unlock));
+    return unlock_slow(m, LOCK_SITE());
 }
 
 void lock_hooks_before_wait(pthread_mutex_t *m, struct lock_site site)
 {
-    int64_t owed = has_waiters() ? locks_release_begin(m) : 0;
+    int64_t owed = lock_hooks_has_waiters() ? locks_release_begin(m) : 0;
 
     if (owed)
         locks_release_end(owed, site);
@@ -230,8 +220,7 @@ PPROF_API int pthread_mutex_timedlock(pthread_mutex_t *m, timeout until)
     if (!lock_hooks_on())
         return real(m, until);
     rc = next_trylock(m);
-    if (rc != EBUSY ||
-        !locks_wait_begin(&w, m, LOCK_SITE(pthread_mutex_timedlock)))
+    if (rc != EBUSY || !locks_wait_begin(&w, m, LOCK_SITE()))
         return rc != EBUSY ? rc : real(m, until);
     rc = real(m, until);
     locks_wait_end(&w, lock_hooks_waited(rc));
@@ -252,8 +241,7 @@ PPROF_API int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
         (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC))
         return real(m, clock, until);
     rc = next_trylock(m);
-    if (rc != EBUSY ||
-        !locks_wait_begin(&w, m, LOCK_SITE(pthread_mutex_clocklock)))
+    if (rc != EBUSY || !locks_wait_begin(&w, m, LOCK_SITE()))
         return rc != EBUSY ? rc : real(m, clock, until);
     rc = real(m, clock, until);
     locks_wait_end(&w, lock_hooks_waited(rc));
@@ -286,7 +274,7 @@ PPROF_API int mtx_lock(mtx_t *mutex)
 
     if (take_plain(m))
         return thrd_success;
-    return lock_hooks_c11(lock_slow(m, LOCK_SITE(mtx_lock)));
+    return lock_hooks_c11(lock_slow(m, LOCK_SITE()));
 }
 
 PPROF_API int mtx_unlock(mtx_t *mutex)
@@ -296,9 +284,9 @@ PPROF_API int mtx_unlock(mtx_t *mutex)
     if (is_ours_to_give(m)) {
         if (__builtin_expect(give_plain(m) <= 1, 1))
             return thrd_success;
-        return wake_waiter(m, LOCK_SITE(mtx_unlock)); /* thrd_success is 0 */
+        return wake_waiter(m, LOCK_SITE()); /* thrd_success is 0 */
     }
-    return lock_hooks_c11(unlock_slow(m, LOCK_SITE(mtx_unlock)));
+    return lock_hooks_c11(unlock_slow(m, LOCK_SITE()));
 }
 
 PPROF_API int mtx_timedlock(mtx_t *mutex, timeout until)
@@ -314,215 +302,11 @@ PPROF_API int mtx_timedlock(mtx_t *mutex, timeout until)
     rc = next_trylock(m);
     if (rc != EBUSY)
         return lock_hooks_c11(rc);
-    if (!locks_wait_begin(&w, m, LOCK_SITE(mtx_timedlock)))
+    if (!locks_wait_begin(&w, m, LOCK_SITE()))
         return real(mutex, until);
     rc = real(mutex, until);
     locks_wait_end(&w, rc == thrd_success || rc == thrd_timedout);
     return rc;
-}
-
-/* --- read-write locks ---------------------------------------------------- */
-
-static hook_slot next_rdlock, next_wrlock, next_rwunlock;
-static hook_slot next_tryrdlock, next_trywrlock;
-
-static __attribute__((noinline)) int lock_rwlock(pthread_rwlock_t *l,
-                                                 rwlock_fn *real,
-                                                 rwlock_fn *attempt,
-                                                 struct lock_site site)
-{
-    struct lock_wait w;
-    int rc = lock_hooks_on() ? attempt(l) : EBUSY;
-
-    if (rc != EBUSY)
-        return rc;
-    if (!locks_wait_begin(&w, l, site))
-        return real(l);
-    rc = real(l);
-    locks_wait_end(&w, lock_hooks_waited(rc));
-    return rc;
-}
-
-static __attribute__((noinline)) int rdlock_slow(pthread_rwlock_t *l,
-                                                 struct lock_site site)
-{
-    return lock_rwlock(l, hook_next(&next_rdlock, "pthread_rwlock_rdlock"),
-                       hook_next(&next_tryrdlock, "pthread_rwlock_tryrdlock"),
-                       site);
-}
-
-static __attribute__((noinline)) int wrlock_slow(pthread_rwlock_t *l,
-                                                 struct lock_site site)
-{
-    return lock_rwlock(l, hook_next(&next_wrlock, "pthread_rwlock_wrlock"),
-                       hook_next(&next_trywrlock, "pthread_rwlock_trywrlock"),
-                       site);
-}
-
-PPROF_API int pthread_rwlock_rdlock(pthread_rwlock_t *l)
-{
-    rwlock_fn *real = hook_known(&next_rdlock);
-
-    if (real && !lock_hooks_on())
-        return real(l);
-    return rdlock_slow(l, LOCK_SITE(pthread_rwlock_rdlock));
-}
-
-PPROF_API int pthread_rwlock_wrlock(pthread_rwlock_t *l)
-{
-    rwlock_fn *real = hook_known(&next_wrlock);
-
-    if (real && !lock_hooks_on())
-        return real(l);
-    return wrlock_slow(l, LOCK_SITE(pthread_rwlock_wrlock));
-}
-
-typedef int timed_rwlock_fn(pthread_rwlock_t *, timeout);
-typedef int clock_rwlock_fn(pthread_rwlock_t *, clockid_t, timeout);
-
-static int timed_rwlock(pthread_rwlock_t *l, timed_rwlock_fn *real,
-                        rwlock_fn *attempt, timeout until,
-                        struct lock_site site)
-{
-    struct lock_wait w;
-    int rc = lock_hooks_on() ? attempt(l) : EBUSY;
-
-    if (rc != EBUSY)
-        return rc;
-    if (!locks_wait_begin(&w, l, site))
-        return real(l, until);
-    rc = real(l, until);
-    locks_wait_end(&w, lock_hooks_waited(rc));
-    return rc;
-}
-
-static int clock_rwlock(pthread_rwlock_t *l, clock_rwlock_fn *real,
-                        clockid_t clock, timeout until, struct lock_site site)
-{
-    struct lock_wait w;
-    int rc;
-
-    if (!locks_wait_begin(&w, l, site))
-        return real(l, clock, until);
-    rc = real(l, clock, until);
-    locks_wait_end(&w, lock_hooks_waited(rc));
-    return rc;
-}
-
-PPROF_API int pthread_rwlock_timedrdlock(pthread_rwlock_t *l, timeout until)
-{
-    static hook_slot next;
-
-    return timed_rwlock(l, hook_next(&next, "pthread_rwlock_timedrdlock"),
-                        hook_next(&next_tryrdlock, "pthread_rwlock_tryrdlock"),
-                        until, LOCK_SITE(pthread_rwlock_timedrdlock));
-}
-
-PPROF_API int pthread_rwlock_timedwrlock(pthread_rwlock_t *l, timeout until)
-{
-    static hook_slot next;
-
-    return timed_rwlock(l, hook_next(&next, "pthread_rwlock_timedwrlock"),
-                        hook_next(&next_trywrlock, "pthread_rwlock_trywrlock"),
-                        until, LOCK_SITE(pthread_rwlock_timedwrlock));
-}
-
-PPROF_API int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
-                                         timeout until)
-{
-    static hook_slot next;
-
-    return clock_rwlock(l, hook_next(&next, "pthread_rwlock_clockrdlock"),
-                        clock, until, LOCK_SITE(pthread_rwlock_clockrdlock));
-}
-
-PPROF_API int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
-                                         timeout until)
-{
-    static hook_slot next;
-
-    return clock_rwlock(l, hook_next(&next, "pthread_rwlock_clockwrlock"),
-                        clock, until, LOCK_SITE(pthread_rwlock_clockwrlock));
-}
-
-/* Other readers still hold it: the last one of them is charged. */
-static bool has_more_readers(const pthread_rwlock_t *l)
-{
-    return readers_are_known &&
-           __atomic_load_n(&l->__data.__readers, __ATOMIC_RELAXED) >> 3 > 1;
-}
-
-static __attribute__((noinline)) int rwunlock_slow(pthread_rwlock_t *l,
-                                                   struct lock_site site)
-{
-    rwlock_fn *real = hook_next(&next_rwunlock, "pthread_rwlock_unlock");
-    int64_t owed =
-        has_waiters() && !has_more_readers(l) ? locks_release_begin(l) : 0;
-    int rc = real(l);
-
-    if (owed && rc == 0)
-        locks_release_end(owed, site);
-    return rc;
-}
-
-PPROF_API int pthread_rwlock_unlock(pthread_rwlock_t *l)
-{
-    rwlock_fn *real = hook_known(&next_rwunlock);
-
-    if (real && !has_waiters())
-        return real(l);
-    return rwunlock_slow(l, LOCK_SITE(pthread_rwlock_unlock));
-}
-
-/* --- spinlocks ----------------------------------------------------------- */
-
-static hook_slot next_spin_lock, next_spin_trylock, next_spin_unlock;
-
-static __attribute__((noinline)) int spin_lock_slow(pthread_spinlock_t *l,
-                                                    struct lock_site site)
-{
-    spin_fn *real = hook_next(&next_spin_lock, "pthread_spin_lock");
-    spin_fn *attempt = hook_next(&next_spin_trylock, "pthread_spin_trylock");
-    struct lock_wait w;
-    int rc = lock_hooks_on() ? attempt(l) : EBUSY;
-
-    if (rc != EBUSY)
-        return rc;
-    if (!locks_wait_begin(&w, (void *)l, site))
-        return real(l);
-    rc = real(l);
-    locks_wait_end(&w, rc == 0);
-    return rc;
-}
-
-static __attribute__((noinline)) int spin_unlock_slow(pthread_spinlock_t *l,
-                                                      struct lock_site site)
-{
-    spin_fn *real = hook_next(&next_spin_unlock, "pthread_spin_unlock");
-    int64_t owed = has_waiters() ? locks_release_begin((void *)l) : 0;
-    int rc = real(l);
-
-    if (owed && rc == 0)
-        locks_release_end(owed, site);
-    return rc;
-}
-
-PPROF_API int pthread_spin_lock(pthread_spinlock_t *l)
-{
-    spin_fn *real = hook_known(&next_spin_lock);
-
-    if (real && !lock_hooks_on())
-        return real(l);
-    return spin_lock_slow(l, LOCK_SITE(pthread_spin_lock));
-}
-
-PPROF_API int pthread_spin_unlock(pthread_spinlock_t *l)
-{
-    spin_fn *real = hook_known(&next_spin_unlock);
-
-    if (real && !has_waiters())
-        return real(l);
-    return spin_unlock_slow(l, LOCK_SITE(pthread_spin_unlock));
 }
 
 /* --- start --------------------------------------------------------------- */
@@ -548,17 +332,6 @@ static bool test_layout(int kind)
            next_unlock(&m) == 0;
 }
 
-static bool test_readers(void)
-{
-    pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;
-    bool ok = pthread_rwlock_rdlock(&l) == 0 && l.__data.__readers >> 3 == 1 &&
-              pthread_rwlock_rdlock(&l) == 0 && l.__data.__readers >> 3 == 2 &&
-              pthread_rwlock_unlock(&l) == 0 && pthread_rwlock_unlock(&l) == 0;
-
-    return ok && pthread_rwlock_wrlock(&l) == 0 &&
-           l.__data.__readers >> 3 == 0 && pthread_rwlock_unlock(&l) == 0;
-}
-
 static void in_child(void)
 {
     owner_id = 0;
@@ -568,7 +341,6 @@ static void in_child(void)
 __attribute__((constructor(102))) static void lock_hooks_start(void)
 {
     find_mutex();
-    readers_are_known = test_readers();
     layout_is_known = pthread_atfork(NULL, NULL, in_child) == 0 &&
                       test_layout(0) && test_layout(KIND_TOLD);
     lock_watch.has_hooks = true;

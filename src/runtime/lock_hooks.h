@@ -8,9 +8,9 @@
 #include "runtime/locks.h"
 
 /*
- * The wrappers of locks and of calls that wait (lock_hooks.c, wait_hooks.c):
- * functions that have the names of libc's.  They are part of the preload
- * library, and of what programs link to get the same.
+ * The wrappers of locks and of calls that wait (lock_hooks.c, rwlock_hooks.c,
+ * wait_hooks.c): functions that have the names of libc's.  They are part of
+ * the preload library, and of what programs link to get the same.
  */
 
 /* A condition variable is about to release the mutex: charge its holder. */
@@ -21,6 +21,13 @@ typedef const struct timespec *timeout;
 static inline bool lock_hooks_on(void)
 {
     return atomic_load_explicit(&lock_watch.on, memory_order_relaxed);
+}
+
+/* Somebody waits for something that somebody holds. */
+static inline bool lock_hooks_has_waiters(void)
+{
+    return atomic_load_explicit(&lock_watch.lines.waiters,
+                                memory_order_relaxed) != 0;
 }
 
 /* An answer that came after waiting, not instead of it. */

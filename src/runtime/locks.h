@@ -11,11 +11,11 @@
 
 /*
  * The `block` and `mutex` profiles: what is recorded when a thread waits for
- * another.  The wrappers of lock_hooks.c and wait_hooks.c call this, and only
+ * another.  The wrappers (lock_hooks.h) call this, and only
  * after they have seen that there is something to wait for.
  *
  *     struct lock_wait w;
- *     bool noted = locks_wait_begin(&w, mutex, LOCK_SITE(fn));
+ *     bool noted = locks_wait_begin(&w, mutex, LOCK_SITE());
  *     rc = real(mutex);
  *     if (noted)
  *         locks_wait_end(&w, rc == 0);
@@ -41,8 +41,22 @@ struct lock_site {
     uint64_t wrapper;   /* the leaf of the stack */
 };
 
-#define LOCK_SITE(fn)                                                          \
-    ((struct lock_site){__builtin_return_address(0), (uint64_t)(uintptr_t)(fn)})
+/* Where this is said.  Not the wrapper's first address, which may belong to
+ * something that is inlined there; and no function, which would be inlined
+ * here. */
+#if defined(__x86_64__)
+#define LOCK_PC_HERE(out) __asm__("lea 0(%%rip), %0" : "=r"(out))
+#else
+#define LOCK_PC_HERE(out) __asm__("adr %0, ." : "=r"(out))
+#endif
+
+#define LOCK_SITE()                                                            \
+    __extension__({                                                            \
+        struct lock_site site_ = {__builtin_return_address(0), 0};             \
+                                                                               \
+        LOCK_PC_HERE(site_.wrapper);                                           \
+        site_;                                                                 \
+    })
 
 struct lock_wait {
     int64_t start_ns;

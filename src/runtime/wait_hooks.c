@@ -58,8 +58,7 @@ PPROF_API int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 {
     static hook_slot next;
 
-    return wait_cond(hook_next(&next, "pthread_cond_wait"), c, m,
-                     LOCK_SITE(pthread_cond_wait));
+    return wait_cond(hook_next(&next, "pthread_cond_wait"), c, m, LOCK_SITE());
 }
 
 PPROF_API int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
@@ -68,7 +67,7 @@ PPROF_API int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
     static hook_slot next;
 
     return timedwait_cond(hook_next(&next, "pthread_cond_timedwait"), c, m,
-                          until, LOCK_SITE(pthread_cond_timedwait));
+                          until, LOCK_SITE());
 }
 
 PPROF_API int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m,
@@ -76,7 +75,7 @@ PPROF_API int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m,
 {
     static hook_slot next;
     clock_cond_fn *real = hook_next(&next, "pthread_cond_clockwait");
-    struct lock_site site = LOCK_SITE(pthread_cond_clockwait);
+    struct lock_site site = LOCK_SITE();
     struct lock_wait w;
     int rc;
 
@@ -94,7 +93,7 @@ PPROF_API int cnd_wait(cnd_t *c, mtx_t *m)
 
     return lock_hooks_c11(wait_cond(hook_next(&next, "pthread_cond_wait"),
                                     (pthread_cond_t *)c, (pthread_mutex_t *)m,
-                                    LOCK_SITE(cnd_wait)));
+                                    LOCK_SITE()));
 }
 
 PPROF_API int cnd_timedwait(cnd_t *restrict c, mtx_t *restrict m,
@@ -104,7 +103,7 @@ PPROF_API int cnd_timedwait(cnd_t *restrict c, mtx_t *restrict m,
 
     return lock_hooks_c11(timedwait_cond(
         hook_next(&next, "pthread_cond_timedwait"), (pthread_cond_t *)c,
-        (pthread_mutex_t *)m, until, LOCK_SITE(cnd_timedwait)));
+        (pthread_mutex_t *)m, until, LOCK_SITE()));
 }
 
 /* --- semaphores ---------------------------------------------------------- */
@@ -144,7 +143,7 @@ PPROF_API int sem_wait(sem_t *s)
 
     if (real && has_value(s))
         return real(s);
-    return sem_wait_slow(s, LOCK_SITE(sem_wait));
+    return sem_wait_slow(s, LOCK_SITE());
 }
 
 PPROF_API int sem_timedwait(sem_t *restrict s,
@@ -155,7 +154,7 @@ PPROF_API int sem_timedwait(sem_t *restrict s,
     struct lock_wait w;
     int rc;
 
-    if (has_value(s) || !locks_wait_begin(&w, NULL, LOCK_SITE(sem_timedwait)))
+    if (has_value(s) || !locks_wait_begin(&w, NULL, LOCK_SITE()))
         return real(s, until);
     rc = real(s, until);
     locks_wait_end(&w, sem_waited(rc));
@@ -171,7 +170,7 @@ PPROF_API int sem_clockwait(sem_t *restrict s, clockid_t clock,
     struct lock_wait w;
     int rc;
 
-    if (has_value(s) || !locks_wait_begin(&w, NULL, LOCK_SITE(sem_clockwait)))
+    if (has_value(s) || !locks_wait_begin(&w, NULL, LOCK_SITE()))
         return real(s, clock, until);
     rc = real(s, clock, until);
     locks_wait_end(&w, sem_waited(rc));
@@ -187,7 +186,7 @@ PPROF_API int pthread_barrier_wait(pthread_barrier_t *b)
     struct lock_wait w;
     int rc;
 
-    if (!locks_wait_begin(&w, NULL, LOCK_SITE(pthread_barrier_wait)))
+    if (!locks_wait_begin(&w, NULL, LOCK_SITE()))
         return real(b);
     rc = real(b);
     locks_wait_end(&w, rc == 0 || rc == PTHREAD_BARRIER_SERIAL_THREAD);
@@ -212,13 +211,13 @@ static int join(pthread_t thread, void **result, struct lock_site site)
 
 PPROF_API int pthread_join(pthread_t thread, void **result)
 {
-    return join(thread, result, LOCK_SITE(pthread_join));
+    return join(thread, result, LOCK_SITE());
 }
 
 PPROF_API int thrd_join(thrd_t thread, int *result)
 {
     void *value;
-    int rc = join(thread, &value, LOCK_SITE(thrd_join));
+    int rc = join(thread, &value, LOCK_SITE());
 
     if (rc == 0 && result)
         *result = (int)(intptr_t)value;
@@ -234,7 +233,7 @@ PPROF_API int pthread_timedjoin_np(pthread_t thread, void **result,
     struct lock_wait w;
     int rc;
 
-    if (!locks_wait_begin(&w, NULL, LOCK_SITE(pthread_timedjoin_np)))
+    if (!locks_wait_begin(&w, NULL, LOCK_SITE()))
         return real(thread, result, until);
     rc = real(thread, result, until);
     locks_wait_end(&w, lock_hooks_waited(rc));
@@ -250,7 +249,7 @@ PPROF_API int pthread_clockjoin_np(pthread_t thread, void **result,
     struct lock_wait w;
     int rc;
 
-    if (!locks_wait_begin(&w, NULL, LOCK_SITE(pthread_clockjoin_np)))
+    if (!locks_wait_begin(&w, NULL, LOCK_SITE()))
         return real(thread, result, clock, until);
     rc = real(thread, result, clock, until);
     locks_wait_end(&w, lock_hooks_waited(rc));

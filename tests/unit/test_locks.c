@@ -138,7 +138,7 @@ static void pretend_waits(int n, int64_t ns)
     struct lock_wait w;
 
     for (int i = 0; i < n; i++) {
-        if (!locks_wait_begin(&w, NULL, LOCK_SITE(pretend_waits)))
+        if (!locks_wait_begin(&w, NULL, LOCK_SITE()))
             continue;
         w.start_ns = clock_monotonic_ns() - ns;
         locks_wait_end(&w, true);
@@ -184,16 +184,15 @@ TEST(one_release_in_n_counts_n_fold)
     EXPECT(pprof_set_mutex_profile_fraction(fraction) == 0);
     EXPECT(pprof_set_mutex_profile_fraction(-1) == fraction);
     for (int i = 0; i < rounds; i++) {
-        EXPECT(locks_wait_begin(&w, &some_lock, LOCK_SITE(pretend_waits)));
-        locks_release_end(locks_release_begin(&some_lock),
-                          LOCK_SITE(pretend_waits));
+        EXPECT(locks_wait_begin(&w, &some_lock, LOCK_SITE()));
+        locks_release_end(locks_release_begin(&some_lock), LOCK_SITE());
         locks_wait_end(&w, true);
     }
     sums(locks_contended(), &count, &delay);
     EXPECT(fabs(count - rounds) < 5 * sqrt(rounds * 0.1 * 0.9) * fraction);
     EXPECT(delay > 0);
     EXPECT(pprof_set_mutex_profile_fraction(0) == fraction);
-    EXPECT(!locks_wait_begin(&w, &some_lock, LOCK_SITE(pretend_waits)));
+    EXPECT(!locks_wait_begin(&w, &some_lock, LOCK_SITE()));
 }
 
 TEST_MAIN
