@@ -12,6 +12,7 @@ struct asset {
     struct str type; /* for Content-Type */
     struct str etag; /* with its quotes: another one for other bytes */
     struct str bytes;
+    struct str packed; /* the same, gzipped as well as can be */
 };
 
 /* Sorted by name; assets_data.c, which is made from web/. */

@@ -6,6 +6,7 @@ not for the browser (types, configuration of tools) stays outside.  From the
 same files comes the frame of the page that is saved as one file.
 """
 import base64
+import gzip
 import hashlib
 import os
 import re
@@ -116,9 +117,10 @@ def main(out, depfile, directory):
         for name, data in sorted(contents.items()):
             digest = hashlib.sha256(data).hexdigest()[:20]
             f.write('    {STR_INIT("%s"),\n     STR_INIT("%s"),\n'
-                    '     STR_INIT("\\"%s\\""),\n     STR_INIT(\n%s)},\n'
+                    '     STR_INIT("\\"%s\\""),\n     STR_INIT(\n%s),\n'
+                    '     STR_INIT(\n%s)},\n'
                     % (name, TYPES[os.path.splitext(name)[1]], digest,
-                       literal(data)))
+                       literal(data), literal(gzip.compress(data, 9, mtime=0))))
         f.write('};\n\nconst size_t n_assets = %d;\n' % len(contents))
         for name, text in zip(('start', 'end'), offline_page(directory)):
             f.write('\nconst struct str offline_%s = STR_INIT(\n%s);\n'

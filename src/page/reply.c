@@ -3,7 +3,6 @@
 #include "base/gzip.h"
 #include "base/html.h"
 #include "base/json.h"
-#include "page/assets.h"
 
 #define WORTH_GZIP 512
 
@@ -74,6 +73,13 @@ static void compress(struct page_request *q)
     buf_release(&x->body);
     x->body = packed;
     header(q, "Content-Encoding", STR("gzip"));
+}
+
+static bool takes_gzip(const struct page_request *q)
+{
+    return header_lists(
+        http_request_header(q->x->request, STR("Accept-Encoding")),
+        STR("gzip"));
 }
 
 void reply_bytes(struct page_request *q, struct str type)
@@ -166,18 +172,32 @@ void reply_redirect(struct page_request *q, int status, const char *to)
     buf_release(&location);
 }
 
+void reply_asset(struct page_request *q, const struct asset *asset)
+{
+    const char *dir = q->page->options.web_dir;
+    struct error err;
+
+    header(q, "Cache-Control", STR("no-cache"));
+    if (!dir && takes_gzip(q)) {
+        buf_add(&q->x->body, asset->packed);
+        header(q, "Content-Encoding", STR("gzip"));
+        header(q, "Vary", STR("Accept-Encoding"));
+        reply_bytes(q, asset->type);
+    } else if (asset_read(asset, dir, &q->x->body, &err)) {
+        reply_body(q, asset->type);
+    } else {
+        reply_text(q, 500, str_from(err.text));
+    }
+}
+
 void reply_shell(struct page_request *q, int status)
 {
     const struct asset *shell = asset_find(STR("index.html"));
-    struct error err;
 
     q->x->status = status;
     buf_clear(&q->x->body);
-    if (!shell ||
-        !asset_read(shell, q->page->options.web_dir, &q->x->body, &err)) {
+    if (shell)
+        reply_asset(q, shell);
+    else
         reply_text(q, 500, STR("the page has no index.html"));
-        return;
-    }
-    header(q, "Cache-Control", STR("no-cache"));
-    reply_body(q, shell->type);
 }

@@ -1,6 +1,7 @@
 #ifndef PAGE_REPLY_H
 #define PAGE_REPLY_H
 
+#include "page/assets.h"
 #include "page/request.h"
 
 /*
@@ -28,6 +29,9 @@ void reply_json_failure(struct page_request *q, const struct error *err);
 
 /* A redirect: `to` is the Location, the request's query is kept. */
 void reply_redirect(struct page_request *q, int status, const char *to);
+
+/* One of the page's files, from where the options say. */
+void reply_asset(struct page_request *q, const struct asset *asset);
 
 /* The shell: index.html, with this status. */
 void reply_shell(struct page_request *q, int status);

@@ -1,7 +1,6 @@
 #include "page/routes.h"
 
 #include "page/actions.h"
-#include "page/assets.h"
 #include "page/data.h"
 #include "page/download.h"
 #include "page/guard.h"
@@ -91,26 +90,19 @@ static void answer_data(struct page_request *q, struct str name)
 static void answer_asset(struct page_request *q, struct str name)
 {
     const struct asset *asset = asset_find(name);
-    const char *dir = q->page->options.web_dir;
+    bool built_in = !q->page->options.web_dir;
     struct str known = http_request_header(q->x->request, STR("If-None-Match"));
-    struct error err;
 
     if (!asset) {
         reply_text(q, 404, STR("404 page not found"));
         return;
     }
-    if (!dir)
+    if (built_in)
         http_exchange_header(q->x, "ETag", asset->etag);
-    http_exchange_header(q->x, "Cache-Control", STR("no-cache"));
-    if (!dir && header_lists(known, asset->etag)) {
+    if (built_in && header_lists(known, asset->etag))
         q->x->status = 304;
-        return;
-    }
-    if (!asset_read(asset, dir, &q->x->body, &err)) {
-        reply_text(q, 500, str_from(err.text));
-        return;
-    }
-    reply_body(q, asset->type);
+    else
+        reply_asset(q, asset);
 }
 
 /* ---- everything ---- */

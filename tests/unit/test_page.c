@@ -169,6 +169,25 @@ TEST(bodies_are_gzipped_for_those_who_want_it)
     page_free(a.page);
 }
 
+TEST(files_are_gzipped_already)
+{
+    struct page_options o = {0};
+    struct asker a = {.page = page_of(SOME, &o)};
+    struct buf plain = BUF_INIT(BUF_NO_LIMIT);
+    struct error err;
+    struct reply r = ask(&a, "GET /ui/assets/index.html"), packed;
+
+    a.headers = "Accept-Encoding: gzip\r\n";
+    packed = ask(&a, "GET /ui/assets/index.html");
+    EXPECT(has_header(&packed, "Content-Encoding: gzip\r\n"));
+    EXPECT(gzip_inflate(buf_str(&packed.body), &plain, &err));
+    EXPECT(str_eq(buf_str(&plain), buf_str(&r.body)));
+    buf_release(&plain);
+    reply_release(&r);
+    reply_release(&packed);
+    page_free(a.page);
+}
+
 TEST(strangers_are_refused)
 {
     struct page_options o = {.local_only = true};
