@@ -39,8 +39,8 @@
 #define LATE_NS   50000000
 #define REPEAT_NS 1000000000
 
-/* From the signal to the answer, of a thread that is not waiting for a CPU. */
-#define PROMPT_NS 1000000
+/* A thread that is not waiting for a CPU has answered by then. */
+#define PROMPT_NS 300000
 
 enum { NO_ASK = -1 };
 
@@ -53,7 +53,8 @@ struct wall_thread {
     unsigned state;
     int ask; /* its slot, or NO_ASK */
     int64_t asked_ns, asked_cpu_ns;
-    int64_t cpu_ns;              /* when it was last known to be there */
+    unsigned found; /* its state in /proc while it did not answer, or 0 */
+    int64_t cpu_ns; /* when it was last known to be there */
     struct stack_record *record; /* where it is; NULL: not known yet */
     int64_t owed, owed_ns;       /* samples whose stack is not known yet */
 };
@@ -197,16 +198,20 @@ static void list_threads(bool always)
 /* --- one thread ------------------------------------------------------------
  */
 
+/* Who answers at once was running, or blocked so that a signal wakes it.  Of
+ * who does not, /proc has said what it was, unless we came too late to ask
+ * because we had no CPU either: then it has waited and used none. */
 static unsigned state_of(const struct wall_thread *t, const struct ask *a)
 {
     int64_t waited = a->time_ns - t->asked_ns;
 
-    if (a->was_blocked) {
-        if (t->state == STATE_DISK)
-            return STATE_DISK; /* it was, until it could answer */
+    if (a->was_blocked)
         return a->call == SYS_futex ? STATE_LOCK : STATE_SLEEPING;
-    }
-    return waited > PROMPT_NS && a->cpu_ns - t->asked_cpu_ns < waited / 2
+    if (t->found == STATE_DISK)
+        return STATE_DISK;
+    return t->found == STATE_RUNNABLE ||
+                   (waited > PROMPT_NS &&
+                    a->cpu_ns - t->asked_cpu_ns < waited / 2)
                ? STATE_RUNNABLE
                : STATE_RUNNING;
 }
@@ -230,17 +235,20 @@ static void take_answer(struct wall_thread *t)
 }
 
 /* The state of a thread that does not answer, and whether it ever will. */
-static void look_up(struct wall_thread *t)
+static void look_up(struct wall_thread *t, bool is_late)
 {
     struct thread_info info = {.tid = t->tid};
 
     threads_describe(&info);
     memcpy(t->name, info.name, sizeof(t->name));
-    t->state = info.state == 'D'                        ? STATE_DISK
+    t->found = info.state == 'D'                        ? STATE_DISK
                : info.state == 'R'                      ? STATE_RUNNABLE
                : info.state == 'T' || info.state == 't' ? STATE_STOPPED
                                                         : STATE_SLEEPING;
-    t->is_deaf = t->state == STATE_SLEEPING && threads_is_deaf(t->tid);
+    t->is_deaf =
+        is_late && t->found == STATE_SLEEPING && threads_is_deaf(t->tid);
+    if (t->is_deaf)
+        t->state = t->found;
 }
 
 static void send(struct wall_thread *t, int slot, int64_t now, int64_t cpu_ns)
@@ -252,6 +260,7 @@ static void send(struct wall_thread *t, int slot, int64_t now, int64_t cpu_ns)
     t->ask = slot;
     t->asked_ns = now;
     t->asked_cpu_ns = cpu_ns;
+    t->found = STATE_NONE;
     wall.holders[slot] = t->tid;
     wall.signals++;
     threads_ask(t->tid, value);
@@ -278,7 +287,7 @@ static bool has_answered(struct wall_thread *t, int64_t now)
         return true;
     }
     if (now - t->asked_ns > LATE_NS)
-        look_up(t);
+        look_up(t, true);
     if (t->is_deaf || now - t->asked_ns > REPEAT_NS) {
         uint64_t sent = atomic_load(&a->state);
 
@@ -295,8 +304,7 @@ static bool has_answered(struct wall_thread *t, int64_t now)
 
 static bool is_blocked(const struct wall_thread *t)
 {
-    return t->state == STATE_LOCK || t->state == STATE_SLEEPING ||
-           t->state == STATE_DISK;
+    return t->state == STATE_LOCK || t->state == STATE_SLEEPING;
 }
 
 /* Is it where it was?  Then it has used no CPU time but what our signal cost
@@ -327,7 +335,7 @@ static bool look_at(struct wall_thread *t, int64_t now, int64_t ns)
         has_answered(t, now);
     if (t->is_deaf) {
         if (cpu_ns != t->cpu_ns)
-            look_up(t);
+            look_up(t, true);
         t->cpu_ns = cpu_ns;
         wall.no_stack++;
         count(record_without_stack(t), 1, ns);
@@ -348,8 +356,21 @@ static bool look_at(struct wall_thread *t, int64_t now, int64_t ns)
 /* --- the sampler ------------------------------------------------------------
  */
 
+/* Why do those not answer who were asked just now? */
+static void look_up_silent(int64_t now)
+{
+    struct wall_thread *v = wall.threads.p;
+
+    runtime_sleep_ns(PROMPT_NS);
+    for (size_t i = 0; i < wall.threads.n; i++)
+        if (v[i].ask != NO_ASK && v[i].asked_ns == now &&
+            (atomic_load(&wall.asks[v[i].ask].state) & 0xff) == ASK_SENT)
+            look_up(&v[i], false);
+}
+
 static void tick(int64_t now, int64_t ns)
 {
+    uint64_t signals = wall.signals;
     struct wall_thread *v;
     bool gone = false;
 
@@ -357,6 +378,8 @@ static void tick(int64_t now, int64_t ns)
     v = wall.threads.p;
     for (size_t i = 0; i < wall.threads.n; i++)
         gone |= !look_at(&v[i], now, ns);
+    if (wall.signals != signals)
+        look_up_silent(now);
     if (gone)
         list_threads(true);
     wall.ticks++;

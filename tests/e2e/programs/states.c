@@ -4,20 +4,25 @@
  * usage: states SECONDS HZ FILE [IDLE]
  *
  * One thread runs, others sleep, read a pipe, wait for a mutex and for a
- * condition, one wakes up every 5 ms for half a millisecond; IDLE more wait
- * for the end.  Prints seconds, the CPU time in nanoseconds of the thread
- * that looks at the others, and how often epoll_wait was interrupted.
+ * condition, one wakes up every 5 ms for half a millisecond, one blocks all
+ * signals, one waits as for a disk; IDLE more wait for the end.  Prints
+ * seconds, the CPU time in nanoseconds of the thread that looks at the others,
+ * and how often epoll_wait was interrupted.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -47,11 +52,20 @@ static __attribute__((noinline)) void spin_for(int64_t ns)
         ;
 }
 
+static _Atomic int runner; /* its thread id */
+
 static void *runs(void *arg)
 {
     PPROF_LABEL("job", "spin");
+    runner = gettid();
     spin_for(INT64_C(1) << 60);
     return arg;
+}
+
+/* The CPU clock of any thread. */
+static int64_t cpu_ns(int tid)
+{
+    return clock_ns((clockid_t)(~(unsigned)tid << 3 | 6));
 }
 
 static void *sleeps(void *arg)
@@ -112,6 +126,35 @@ static void *wakes_up(void *arg)
     return arg;
 }
 
+static void *is_deaf(void *arg)
+{
+    sigset_t all;
+    char c;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    pthread_setname_np(pthread_self(), "deaf");
+    return read(pipe_fds[0], &c, 1) < 0 ? NULL : arg;
+}
+
+/* The parent of a vfork waits in a sleep that no signal ends, as for a
+ * disk. */
+static void *waits_for_disk(void *arg)
+{
+    while (!over) {
+        pid_t child = vfork();
+
+        if (child == 0) {
+            struct timespec t = {0, 200000000};
+
+            syscall(SYS_nanosleep, &t, NULL);
+            _exit(0);
+        }
+        waitpid(child, NULL, 0);
+    }
+    return arg;
+}
+
 static void *idles(void *arg)
 {
     while (sem_wait(&end) != 0)
@@ -120,29 +163,32 @@ static void *idles(void *arg)
 }
 
 static void *(*const all[])(void *) = {
-    runs, sleeps, reads, waits_for_mutex, waits_for_cond, polls, wakes_up};
+    runs,  sleeps,   reads,   waits_for_mutex, waits_for_cond,
+    polls, wakes_up, is_deaf, waits_for_disk};
 #define N_ALL (sizeof(all) / sizeof(all[0]))
 
 /* CPU time of the thread that has this name. */
 static int64_t cpu_of(const char *name)
 {
-    char path[64], text[64] = "";
+    DIR *dir = opendir("/proc/self/task");
+    struct dirent *e;
     int64_t ns = 0;
 
-    for (int tid = getpid(); tid < getpid() + 20000; tid++) {
-        struct timespec t;
+    while (dir && (e = readdir(dir)) != NULL) {
+        char path[320], text[64] = "";
         FILE *f;
 
-        snprintf(path, sizeof(path), "/proc/self/task/%d/comm", tid);
+        snprintf(path, sizeof(path), "/proc/self/task/%s/comm", e->d_name);
         f = fopen(path, "r");
         if (!f)
             continue;
         if (fgets(text, sizeof(text), f) &&
-            strncmp(text, name, strlen(name)) == 0 &&
-            clock_gettime((clockid_t)(~(unsigned)tid << 3 | 6), &t) == 0)
-            ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+            strncmp(text, name, strlen(name)) == 0)
+            ns = cpu_ns((int)strtol(e->d_name, NULL, 10));
         fclose(f);
     }
+    if (dir)
+        closedir(dir);
     return ns;
 }
 
@@ -159,7 +205,7 @@ static void profile(double seconds, int hz, const char *path)
 {
     struct pprof_wall_options options = {sizeof(options), hz, 1};
     int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
-    int64_t start = clock_ns(CLOCK_MONOTONIC), cpu;
+    int64_t start = clock_ns(CLOCK_MONOTONIC), cpu, ran = cpu_ns(runner);
 
     if (fd < 0 || pprof_start_wall_profile(fd, &options) != 0) {
         fprintf(stderr, "%s\n", pprof_last_error());
@@ -167,12 +213,14 @@ static void profile(double seconds, int hz, const char *path)
     }
     sleep_for(seconds);
     cpu = cpu_of("pprof-wall");
+    ran = cpu_ns(runner) - ran;
     if (pprof_stop_wall_profile() != 0) {
         fprintf(stderr, "%s\n", pprof_last_error());
         exit(1);
     }
-    printf("%.3f %lld %u\n", (double)(clock_ns(CLOCK_MONOTONIC) - start) / 1e9,
-           (long long)cpu, interrupted);
+    printf("%.3f %lld %u %lld\n",
+           (double)(clock_ns(CLOCK_MONOTONIC) - start) / 1e9, (long long)cpu,
+           interrupted, (long long)ran);
     close(fd);
 }
 
@@ -200,8 +248,9 @@ int main(int argc, char **argv)
     over = 1;
     pthread_mutex_unlock(&held);
     pthread_cond_broadcast(&cond);
-    if (write(pipe_fds[1], &c, 1) != 1)
-        return 1;
+    for (int i = 0; i < 2; i++)
+        if (write(pipe_fds[1], &c, 1) != 1)
+            return 1;
     for (long i = 0; i < n_idle; i++)
         sem_post(&end);
     for (size_t i = 0; i < N_ALL; i++)
