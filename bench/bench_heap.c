@@ -32,7 +32,7 @@ static double look(uintptr_t step)
         double ns;
 
         for (unsigned i = 0; i < LOOKS / 200; i++) {
-            const void *p = (const void *)(0x500000000000u + i * step);
+            const void *p = (const void *)(0x500020000000u + i * step);
             struct live_block b;
 
             if (heap_may_know(p) && heap_leave(p, &b))
@@ -53,7 +53,7 @@ __attribute__((noinline)) static double sample(uint64_t from, unsigned n,
     for (unsigned i = 0; i < n; i++) {
         struct live_block b;
 
-        heap_enter((const void *)block(from + i), 64, rate,
+        heap_enter((const void *)block(from + i), 64 + (from + i) % 5000, rate,
                    __builtin_return_address(0));
         if (from + i >= LIVE)
             heap_leave((const void *)block(from + i - LIVE), &b);

@@ -17,11 +17,12 @@
 #include "runtime/sigprof.h"
 #include "runtime/state.h"
 
-/* 16 MiB each: 77,000 stacks of 20 frames, 260,000 pairs of stack and size.
- * Touched as they fill. */
-#define TABLE_BYTES (16u << 20)
-#define STACK_SLOTS (1u << 16)
-#define SITE_SLOTS  (1u << 17)
+/* 77,000 stacks of 20 frames, 200,000 pairs of stack and size.  Touched as
+ * they fill. */
+#define STACK_BYTES (16u << 20)
+#define STACK_SLOTS (1u << 17)
+#define SITE_BYTES  (32u << 20)
+#define SITE_SLOTS  (1u << 18)
 
 /* Frames of ours between the walker and the hook. */
 #define OWN_FRAMES 8
@@ -105,11 +106,35 @@ static struct stack_record *site_at(uint32_t offset)
     return (struct stack_record *)(heap.sites.arena + offset);
 }
 
-/* The entry of this stack, size and rate; NULL: no room. */
-static struct stack_record *find_site(uint64_t tag, const void *return_address)
+/* The entry of a stack, size and rate; NULL: no room. */
+static struct stack_record *site_of(const uint64_t *pcs, size_t n, uint64_t tag)
 {
-    uint64_t pcs[HEAP_MAX_FRAMES + OWN_FRAMES + 1], offset;
-    struct stack_record *stack;
+    struct stack_record *stack = stack_table_add(&heap.stacks, pcs, n, 0);
+    uint64_t offset;
+
+    if (!stack)
+        return NULL;
+    offset = (uint64_t)((uint64_t *)stack - heap.stacks.arena);
+    return stack_table_add(&heap.sites, &offset, 1, tag);
+}
+
+/* What finds no room in the tables is counted here, by the next power of two:
+ * for blocks that are small beside the rate it makes no difference to the
+ * bytes that they stand for. */
+static struct stack_record *site_without_room(uint64_t size, uint32_t rate)
+{
+    uint64_t pc = FRAME_NO_ROOM, class = 1;
+
+    while (class < size)
+        class *= 2;
+    return site_of(&pc, 1, heap_tag(class, rate));
+}
+
+static struct stack_record *find_site(uint64_t size, uint32_t rate,
+                                      const void *return_address)
+{
+    uint64_t pcs[HEAP_MAX_FRAMES + OWN_FRAMES + 1];
+    struct stack_record *site;
     enum unwind_end end;
     size_t n = sigprof_stack_from(return_address, pcs,
                                   HEAP_MAX_FRAMES + OWN_FRAMES, &end);
@@ -121,17 +146,17 @@ static struct stack_record *find_site(uint64_t tag, const void *return_address)
     if (end == UNWIND_TRUNCATED)
         pcs[n++] = FRAME_TRUNCATED;
     add(&heap.ends[end]);
-    stack = stack_table_add(&heap.stacks, pcs, n, 0);
-    if (!stack)
-        return NULL;
-    offset = (uint64_t)((uint64_t *)stack - heap.stacks.arena);
-    return stack_table_add(&heap.sites, &offset, 1, tag);
+    site = site_of(pcs, n, heap_tag(size, rate));
+    if (site)
+        return site;
+    add(&heap.no_room);
+    return site_without_room(size, rate);
 }
 
 static void enter(const void *p, size_t size, uint32_t rate,
                   const void *return_address)
 {
-    struct stack_record *site = find_site(heap_tag(size, rate), return_address);
+    struct stack_record *site = find_site(size, rate, return_address);
     struct live_block block = {(uint64_t)(uintptr_t)p, 0, now_for_born()}, old;
 
     add(&heap.samples);
@@ -195,14 +220,21 @@ static uint32_t rate_number(uint64_t rate)
     return 0;
 }
 
+/* Room for what will find none. */
+static void reserve_sites(uint32_t rate)
+{
+    for (unsigned bit = 0; bit < 47; bit++)
+        site_without_room((uint64_t)1 << bit, rate);
+}
+
 static bool make_tables(struct error *err)
 {
     if (heap.sites.arena)
         return true;
     heap.start_ns = clock_monotonic_ns();
-    if (!stack_table_init(&heap.stacks, STACK_SLOTS, TABLE_BYTES))
+    if (!stack_table_init(&heap.stacks, STACK_SLOTS, STACK_BYTES))
         return error_set(err, "out of memory");
-    if (!stack_table_init(&heap.sites, SITE_SLOTS, TABLE_BYTES)) {
+    if (!stack_table_init(&heap.sites, SITE_SLOTS, SITE_BYTES)) {
         stack_table_release(&heap.stacks);
         return error_set(err, "out of memory");
     }
@@ -225,6 +257,8 @@ bool heap_set_rate(uint64_t rate, struct error *err)
     }
     if (rate > 0)
         number = rate_number(rate);
+    if (number)
+        reserve_sites(number);
     if (rate == 0 || number)
         atomic_store(&heap.rate, number);
     runtime_unlock();

@@ -84,8 +84,9 @@ struct heap {
     struct heap_live live;
 
     _Atomic uint64_t samples;
-    _Atomic uint64_t nested; /* due while another one was being taken */
-    _Atomic uint64_t lost;   /* for want of room */
+    _Atomic uint64_t nested;  /* due while another one was being taken */
+    _Atomic uint64_t no_room; /* counted without their stack */
+    _Atomic uint64_t lost;    /* not counted, or not as in use */
     _Atomic uint64_t ends[UNWIND_ENDS];
     int64_t start_ns; /* monotonic: what `born` counts from */
     _Atomic uint16_t filter[HEAP_FILTER_SLOTS];

@@ -13,9 +13,17 @@ static const struct stack_record *stack_of(const struct stack_record *site)
     return (const struct stack_record *)(heap.stacks.arena + site->pcs[0]);
 }
 
+/* Those that have ever been met. */
 uint64_t heap_count_sites(void)
 {
-    return atomic_load(&heap.sites.n);
+    const struct stack_record *site;
+    uint32_t at = 0;
+    uint64_t n = 0;
+
+    while (heap.sites.arena &&
+           (site = stack_table_next(&heap.sites, &at)) != NULL)
+        n += atomic_load(&site->values[SITE_ALLOCS]) != 0;
+    return n;
 }
 
 static bool begin(struct snapshot *s, const char *name, struct error *err)
@@ -27,7 +35,7 @@ static bool begin(struct snapshot *s, const char *name, struct error *err)
     while (heap.sites.arena &&
            (site = stack_table_next(&heap.sites, &at)) != NULL)
         bytes += sizeof(*site) + stack_of(site)->n * sizeof(uint64_t);
-    while (slots / 2 < heap_count_sites())
+    while (slots / 2 < atomic_load(&heap.sites.n))
         slots *= 2;
     if (!snapshot_begin(s, name, slots, bytes, err))
         return false;
@@ -76,6 +84,7 @@ static bool copy_site(struct stack_table *out, const struct stack_record *site)
 
 static void add_comments(struct buf *c)
 {
+    unsigned long long no_room = atomic_load(&heap.no_room);
     unsigned long long lost = atomic_load(&heap.lost);
     const char *off = heap_switched_off();
 
@@ -91,8 +100,10 @@ static void add_comments(struct buf *c)
              (unsigned long long)heap.ends[UNWIND_TRUNCATED],
              (unsigned long long)heap.ends[UNWIND_NO_DATA],
              (unsigned long long)heap.ends[UNWIND_BAD_FRAME]);
+    if (no_room)
+        buf_addf(c, "samples without room for their stack: %llu\n", no_room);
     if (lost)
-        buf_addf(c, "samples without room: %llu\n", lost);
+        buf_addf(c, "samples lost: %llu\n", lost);
 }
 
 bool heap_take(struct snapshot *s, bool details, struct error *err)

@@ -72,6 +72,8 @@ const char *names_pseudo(uint64_t frame)
         return "[truncated]";
     case FRAME_NO_STACK:
         return "[no stack]";
+    case FRAME_NO_ROOM:
+        return "[no room]";
     default:
         return NULL;
     }

@@ -25,6 +25,7 @@
 enum {
     FRAME_TRUNCATED = 1, /* the stack was deeper than could be walked */
     FRAME_NO_STACK = 2,  /* a thread that did not answer */
+    FRAME_NO_ROOM = 3,   /* stacks beyond what a table can hold */
 };
 
 struct stack_record {

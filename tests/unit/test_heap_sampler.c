@@ -194,4 +194,20 @@ TEST(threads_count_together_and_may_be_read_meanwhile)
     EXPECT(atomic_load(&heap.unaligned) == 0);
 }
 
+/* Last: there is no way back. */
+TEST(what_finds_no_room_is_counted_without_its_stack)
+{
+    uint64_t no_room = atomic_load(&heap.no_room), pc = 99;
+
+    EXPECT(begin(1));
+    for (uint64_t tag = 0; tag < 1200000; tag++)
+        stack_table_add(&heap.sites, &pc, 1, tag);
+    for (uintptr_t i = 0; i < 500; i++)
+        take(0x60000010 + i * 64, 100000 + i);
+    EXPECT(atomic_load(&heap.no_room) > no_room + 400);
+    EXPECT(atomic_load(&heap.lost) == 0);
+    for (uintptr_t i = 0; i < 500; i++)
+        EXPECT(give(0x60000010 + i * 64));
+}
+
 TEST_MAIN
