@@ -5,9 +5,13 @@ usage: bench/floods.py [--build DIR] [--seconds N] [--rounds N] [--only NAME]
 
 The program (one thread of work) and its endpoint share one CPU, attackers
 have another, so that their own hunger does not count.  Calm and flooded
-stretches alternate; printed is flooded throughput in percent of calm (the
-median of the rounds; on a busy machine it means nothing), and what share of
-a CPU the endpoint's threads took.  One JSON line each.
+stretches alternate.  Printed, one JSON line each, medians of the rounds:
+
+kept_percent      flooded throughput, of calm; on a busy machine it means
+                  nothing, but then
+endpoint_percent  of a CPU that the endpoint's threads took meanwhile, and
+pace_percent      work done in a second of the working thread's own CPU time,
+                  of calm, say the same
 """
 import argparse
 import json
@@ -153,10 +157,17 @@ class Load:
         return used
 
     def stretch(self, seconds):
-        """Units a second."""
-        start, units = time.monotonic(), self.units
+        """(units a second, units a CPU second of the work, CPU share of the
+        endpoint)"""
+        start, units, before = time.monotonic(), self.units, self.cpu()
         time.sleep(seconds)
-        return (self.units - units) / (time.monotonic() - start)
+        units, after = self.units - units, self.cpu()
+        took = time.monotonic() - start
+        used = {True: 0, False: 0}
+        for thread, ticks in after.items():
+            used[thread.startswith('pprof-')] += (
+                (ticks - before.get(thread, 0)) / os.sysconf('SC_CLK_TCK'))
+        return units / took, units / max(used[False], 0.01), used[True] / took
 
 
 def certificate(directory):
@@ -170,33 +181,27 @@ def certificate(directory):
 def measure(name, options, directory):
     env = certificate(directory) if name == 'handshakes' else {}
     load = Load(options.build, **env)
-    kept, endpoint, flooded = [], 0, 0
+    rows = []
     time.sleep(0.5)
     for _ in range(options.rounds):
         calm = load.stretch(options.seconds)
         attackers = [multiprocessing.Process(target=attack,
                                              args=(name, load.port))
                      for _ in range(2)]
-        before = load.cpu()
         for a in attackers:
             a.start()
-        start = time.monotonic()
-        kept.append(load.stretch(options.seconds) / calm)
-        after = load.cpu()
-        flooded += time.monotonic() - start
+        flooded = load.stretch(options.seconds)
         for a in attackers:
             a.kill()
             a.join()
-        endpoint += sum(ticks - before.get(thread, 0)
-                        for thread, ticks in after.items()
-                        if thread.startswith('pprof-'))
+        rows.append((flooded[0] / calm[0], flooded[2], flooded[1] / calm[1]))
         time.sleep(1)
     load.process.send_signal(signal.SIGKILL)
     load.process.wait()
-    return {'flood': name, 'kept_percent': round(
-        100 * statistics.median(kept), 1),
-        'endpoint_cpu_percent': round(
-            100 * endpoint / os.sysconf('SC_CLK_TCK') / flooded, 1)}
+    medians = [round(100 * statistics.median(column), 1)
+               for column in zip(*rows)]
+    return dict(zip(('flood', 'kept_percent', 'endpoint_percent',
+                     'pace_percent'), [name] + medians))
 
 
 def main():

@@ -155,7 +155,7 @@ static bool ask_cluster(struct guard *g, struct http_exchange *x,
         path.n <= sizeof(decoded) ? percent_decode(path, false, decoded) : -1;
     struct error err;
 
-    if (n < 0) {
+    if (n < 0 || memchr(decoded, '\0', (size_t)n)) {
         http_exchange_refuse(x, 403, "Forbidden");
         return false;
     }

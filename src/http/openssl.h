@@ -166,7 +166,7 @@ enum {
 };
 
 struct openssl {
-#define X(result, name, takes) result(*name) takes;
+#define X(result, name, takes) __typeof__(result takes) *(name);
     OPENSSL_CRYPTO_FUNCTIONS(X)
     OPENSSL_SSL_FUNCTIONS(X)
 #undef X
