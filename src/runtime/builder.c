@@ -9,8 +9,11 @@
 #include "runtime/sigprof.h"
 #include "runtime/state.h"
 
-/* Not in the way of the program, but sooner or later done. */
-#define BUILDER_NICE 10
+/* What takes long is done in a thread of its own, which does not get in the
+ * program's way but is done sooner or later.  Not all of it: who holds the
+ * lock must not be of low priority, and nobody may raise his own again. */
+#define LONG_BYTES (256u << 10)
+#define LONG_NICE  10
 
 /* Between two looks for new code. */
 #define MIN_PAUSE_NS 5000000
@@ -20,6 +23,25 @@ static struct {
     pthread_mutex_t lock; /* while the thread is being started */
     _Atomic bool is_up;
 } builder = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void *build_slowly(void *job)
+{
+    setpriority(PRIO_PROCESS, (id_t)raw_gettid(), LONG_NICE);
+    modules_build_run(job);
+    return NULL;
+}
+
+static void build_one(struct module_build *job)
+{
+    struct error ignored;
+    pthread_t thread;
+
+    if (job->view.segments[0].n >= LONG_BYTES &&
+        runtime_thread(&thread, "pprof-table", build_slowly, job, &ignored))
+        pthread_join(thread, NULL);
+    else
+        modules_build_run(job);
+}
 
 /* Whether there was anything new. */
 static bool look_and_build(void)
@@ -34,7 +56,7 @@ static bool look_and_build(void)
     is_new = runtime.modules.refreshes != before;
     while (modules_build_begin(&runtime.modules, &job)) {
         runtime_unlock();
-        modules_build_run(&job);
+        build_one(&job);
         runtime_lock();
         modules_build_end(&runtime.modules, &job);
         is_new = true;
@@ -49,7 +71,6 @@ static void *build(void *arg)
     uint32_t paused;
 
     (void)arg;
-    setpriority(PRIO_PROCESS, (id_t)raw_gettid(), BUILDER_NICE);
     for (;;) {
         atomic_store(&sampler.new_code, NEW_CODE_PAUSE);
         if (look_and_build())
