@@ -36,7 +36,7 @@ void json_key(struct json *j, struct str key);
 void json_string(struct json *j, struct str s);
 void json_i64(struct json *j, int64_t value);
 void json_thousandths(struct json *j, int64_t value); /* 1500 is 1.500 */
-void json_double(struct json *j, double value); /* not a number: null */
+void json_double(struct json *j, double value);       /* not a number: null */
 void json_bool(struct json *j, bool value);
 
 /* The text with quotes and escapes alone, for those who need no writer. */
