@@ -100,7 +100,7 @@ export class DiffView {
   }
 
   focus() {
-    this.table.body.focus();
+    this.table.element.focus();
   }
 }
 

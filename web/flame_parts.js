@@ -6,6 +6,9 @@ import { percentText } from './numbers.js';
 
 /** @typedef {import('./tree.js').Tree} Tree */
 
+const USUAL_WIDTH = 440; // of the table, as in views.css
+const LEAST_WIDTH = 180;
+
 /** The frames from the root to one, each a way back. */
 export class Breadcrumb {
   /** @param {(node: number) => void} open */
@@ -87,10 +90,12 @@ export class Legend {
  */
 export function makeSplitter(pane, label) {
   const bar = el('div', { class: 'splitter', role: 'separator', tabindex: '0',
-    'aria-orientation': 'vertical', 'aria-label': label });
+    'aria-orientation': 'vertical', 'aria-label': label,
+    'aria-valuenow': USUAL_WIDTH, 'aria-valuemin': LEAST_WIDTH });
   const set = (/** @type {number} */ width) => {
     const room = (pane.parentElement?.clientWidth ?? 0) - 200;
-    const wanted = Math.round(Math.max(180, Math.min(room, width)));
+    const wanted = Math.round(Math.max(LEAST_WIDTH,
+      Math.min(room, width)));
     pane.style.flexBasis = `${wanted}px`;
     bar.setAttribute('aria-valuenow', String(wanted));
   };

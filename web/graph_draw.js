@@ -106,8 +106,7 @@ export function nodeElement(node, box, place, total) {
   parts.push(...box.tags.map((line) => text(line, TAG_SIZE, 'node-tag', 1.4)));
   return svg('g', { class: 'node', tabindex: '-1', role: 'treeitem',
     'data-id': node.id, transform: `translate(${place.x} ${place.y})`,
-    'aria-label': `${node.name}, flat ${node.flat_text}, cum ${
-      node.cum_text}` }, svg('title', {}, `${node.name} (${node.cum_text})`),
+    'aria-label': [...node.lines, ...box.numbers, ...box.tags].join(' ') },
   rect, ...parts);
 }
 

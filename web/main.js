@@ -105,6 +105,7 @@ export class App {
     this.say('profile', ...(meta.warnings ?? []));
     const view = VIEWS.find((v) => v.id === this.state.view);
     document.title = `${meta.title || 'pprof'} · ${view?.title ?? ''}`;
+    byId('title').textContent = document.title;
   }
 
   /** @param {Set<string> | null} changed @param {number} turn */

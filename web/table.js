@@ -26,6 +26,7 @@ import { el, everyFrame } from './dom.js';
 
 const ROW = 26;
 const SPARE = 6; // rows beyond the edges
+let tables = 0; // made so far, for ids
 
 export class Table {
   /** @param {Column[]} columns @param {TableEvents} events
@@ -45,18 +46,20 @@ export class Table {
     /** @type {Map<number, HTMLElement>} by rank */
     this.alive = new Map();
     this.head = el('div', { class: 'table-head', role: 'row' });
-    this.space = el('div', { class: 'table-space', role: 'rowgroup' });
-    this.body = el('div', { class: 'table-body', tabindex: '0',
-      role: 'presentation' }, this.space);
+    this.space = el('div', { class: 'table-space', role: 'presentation' });
+    this.body = el('div', { class: 'table-body', tabindex: '-1',
+      role: 'rowgroup' }, this.space);
     this.note = el('div', { class: 'table-empty', hidden: true },
       'Nothing matches.');
-    this.element = el('div', { class: 'table', role: 'grid',
+    this.id = `table${tables++}`;
+    this.element = el('div', { class: 'table', role: 'grid', tabindex: '0',
       'aria-label': label }, this.head, this.body, this.note);
     this.draw = everyFrame(() => this.drawRows());
     this.body.addEventListener('scroll', this.draw, { passive: true });
     this.addMouse();
-    this.body.addEventListener('keydown', (event) => {
-      if (this.onKey(event.key)) event.preventDefault();
+    this.element.addEventListener('keydown', (event) => {
+      const onHead = this.head.contains(/** @type {Node} */ (event.target));
+      if (!onHead && this.onKey(event.key)) event.preventDefault();
     });
     new ResizeObserver(this.draw).observe(this.body);
     this.drawHead();
@@ -154,7 +157,7 @@ export class Table {
   /** @param {number} row @param {number} rank */
   makeRow(row, rank) {
     const element = el('div', { class: 'table-row', role: 'row',
-      'data-rank': rank, 'aria-rowindex': rank + 2,
+      id: `${this.id}-${row}`, 'data-rank': rank, 'aria-rowindex': rank + 2,
       'aria-selected': String(row === this.selected),
       style: { transform: `translateY(${rank * ROW}px)` } });
     element.classList.toggle('hovered', row === this.hovered);
@@ -234,6 +237,9 @@ export class Table {
   select(row, reveal = false) {
     this.selected = row;
     if (reveal && row >= 0) this.reveal(row);
+    if (row >= 0) {
+      this.element.setAttribute('aria-activedescendant', `${this.id}-${row}`);
+    }
     for (const [rank, element] of this.alive) {
       element.setAttribute('aria-selected', String(this.order[rank] === row));
     }

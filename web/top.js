@@ -68,7 +68,7 @@ export class TopView {
         text: (i) => row(i).cum_pct, value: (i) => Math.abs(row(i).cum) },
       { key: 'name', title: 'Function', text: (i) => row(i).name,
         value: (i) => row(i).name },
-      { key: 'inline', title: '', text: (i) => row(i).inline },
+      { key: 'inline', title: 'Inlined', text: (i) => row(i).inline },
     ];
   }
 
@@ -142,6 +142,6 @@ export class TopView {
   }
 
   focus() {
-    this.table.body.focus();
+    this.table.element.focus();
   }
 }

@@ -3,7 +3,7 @@
 import { DiffView } from './diff.js';
 import { FlameView } from './flame.js';
 import { GraphView } from './graph.js';
-import { DisasmView, SourceView } from './source.js';
+import { makeDisasmView, makeSourceView } from './source.js';
 import { TagsView } from './tags.js';
 import { TextView } from './textview.js';
 import { TopView } from './top.js';
@@ -22,8 +22,8 @@ const PLANS = {
   top: { id: 'top', make: (app) => new TopView(app) },
   graph: { id: 'graph', make: (app) => new GraphView(app) },
   peek: { id: 'peek', make: (app) => new TextView(app, [['peek', 'Peek']]) },
-  source: { id: 'source', make: (app) => new SourceView(app) },
-  disasm: { id: 'disasm', make: (app) => new DisasmView(app) },
+  source: { id: 'source', make: makeSourceView },
+  disasm: { id: 'disasm', make: makeDisasmView },
   tags: { id: 'tags', make: (app) => new TagsView(app) },
   raw: { id: 'raw', make: (app) => new TextView(app, [['raw', 'Raw'],
     ['traces', 'Traces']]) },

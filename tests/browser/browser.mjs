@@ -98,6 +98,16 @@ export async function settled(page) {
     requestAnimationFrame(() => requestAnimationFrame(done))));
 }
 
+const axe = packageNamed('axe-core').source;
+
+/** What is wrong with the page for people who do not see or point. */
+export async function barriers(page) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run());
+  return violations.map((rule) => `${rule.id}: ${rule.nodes.map((node) =>
+    node.target.join(' ')).slice(0, 3).join(', ')}`);
+}
+
 /** @param {string} name */
 export function shoot(page, name) {
   return page.screenshot({ path: join(ARTEFACTS, `${name}.png`) });

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test, { after, afterEach } from 'node:test';
-import { browser, finish, keep, open, rowsOf, serve, settled, shoot,
+import { barriers, finish, keep, open, rowsOf, serve, settled, shoot,
   takeComplaints, terminal } from './browser.mjs';
 import { encodeProfile, EVIL, SHOP, SHOP_LATER, TYPES }
   from './profile_fixture.mjs';
@@ -10,7 +10,6 @@ import { encodeProfile, EVIL, SHOP, SHOP_LATER, TYPES }
 const profile = keep('shop.pb.gz', encodeProfile(SHOP, TYPES));
 const later = keep('later.pb.gz', encodeProfile(SHOP_LATER, TYPES));
 const ui = await serve(profile);
-void browser;
 
 after(finish);
 afterEach(() => assert.deepEqual(takeComplaints(), []));
@@ -145,7 +144,7 @@ test('source and disassembly say what is missing, with a way back',
     await page.context().close();
   });
 
-test('names are text, whatever they look like', async () => {
+test('names are text, and no view has barriers', async () => {
   for (const view of ['flamegraph', 'top', 'graph', 'peek', 'source', 'raw',
     'callers?p=img']) {
     const page = await open(ui + view);
@@ -154,6 +153,7 @@ test('names are text, whatever they look like', async () => {
     const text = await page.locator('main').textContent();
     assert.ok(text.replaceAll(/\s/g, '').includes(view === 'graph' ? 'onerror'
       : EVIL.replaceAll(/\s/g, '')), view);
+    assert.deepEqual(await barriers(page), [], view);
     await page.context().close();
   }
 });

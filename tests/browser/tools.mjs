@@ -48,8 +48,8 @@ export async function installPackages() {
 }
 
 function isInstalled() {
-  return existsSync(join(HOME, 'node_modules', 'typescript', 'lib', 'tsc.js'))
-    && existsSync(join(HOME, 'node_modules', 'playwright-core', 'index.js'));
+  return ['axe-core', 'playwright-core', 'typescript'].every((name) =>
+    existsSync(join(HOME, 'node_modules', name, 'package.json')));
 }
 
 /** @param {string} name */
