@@ -92,7 +92,7 @@ export function nodeElement(node, box, place, total) {
     /** @type {string} */ name, /** @type {number} */ leading) => {
     y += size * leading;
     return svg('text', { class: name, y: y - size * (leading - 0.95),
-      style: { fontSize: `${size}px` } }, line);
+      style: { fontSize: `${size}px` } }, `${line} `); // read as words
   };
   const warmth = heat(node.cum, total);
   const rect = svg('rect', { x: left, y: -box.height / 2, width: box.width,
@@ -105,8 +105,7 @@ export function nodeElement(node, box, place, total) {
   if (box.tags.length > 0) y += 6;
   parts.push(...box.tags.map((line) => text(line, TAG_SIZE, 'node-tag', 1.4)));
   return svg('g', { class: 'node', tabindex: '-1', role: 'treeitem',
-    'data-id': node.id, transform: `translate(${place.x} ${place.y})`,
-    'aria-label': [...node.lines, ...box.numbers, ...box.tags].join(' ') },
+    'data-id': node.id, transform: `translate(${place.x} ${place.y})` },
   rect, ...parts);
 }
 
