@@ -120,6 +120,13 @@ bool data_make(struct page_request *q, struct str name, struct buf *out,
            (kind ? run(q, kind, out, err) : data_meta(q, out, err));
 }
 
+bool data_is_constant(struct str name)
+{
+    const struct data_kind *kind = find(name);
+
+    return kind && !kind->opens_files;
+}
+
 struct str data_type(struct str name)
 {
     return str_eq(name, STR("flame")) ? STR("application/octet-stream")

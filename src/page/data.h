@@ -26,6 +26,10 @@ bool data_meta(struct page_request *q, struct buf *out, struct error *err);
 bool data_exists(struct str name);
 struct str data_type(struct str name); /* for Content-Type */
 
+/* Does the answer depend on the query alone?  Else on files, settings or the
+ * profiles that were added, too. */
+bool data_is_constant(struct str name);
+
 /* Makes the data of that name, as the words of the query say. */
 bool data_make(struct page_request *q, struct str name, struct buf *out,
                struct error *err);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "page/offline.h"
 #include "page/request.h"
 #include "page/routes.h"
@@ -14,6 +15,7 @@ struct page *page_new(struct profile *p, const struct page_options *options)
     if (!page)
         abort(); /* as an arena does */
     page->options = *options;
+    page->seed = hash_seed(page);
     profiles_init(&page->profiles, p, &page->options);
     pthread_mutex_init(&page->settings_lock, NULL);
     return page;

@@ -15,6 +15,7 @@
 struct page {
     struct page_options options;
     struct profiles profiles;
+    uint64_t seed; /* of the tags of answers: another one for each run */
     pthread_mutex_t settings_lock; /* held while the file is changed */
 };
 

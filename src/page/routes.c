@@ -69,19 +69,47 @@ static void answer_view(struct page_request *q, struct str data)
 
 /* ---- data ---- */
 
+/* A profile never changes while it has its id: what was made for a query
+ * once is good until the server ends. */
+static struct str tag_of(struct page_request *q, struct str name)
+{
+    uint64_t hash = str_hash_seeded(name, q->page->seed);
+
+    hash = str_hash_seeded(q->x->request->query, hash);
+    return str_from(
+        arena_printf(q->arena, "W/\"%016llx\"", (unsigned long long)hash));
+}
+
+/* Has the browser got it already? */
+static bool is_known(const struct page_request *q, struct str tag)
+{
+    return header_lists(
+        http_request_header(q->x->request, STR("If-None-Match")), tag);
+}
+
 static void answer_data(struct page_request *q, struct str name)
 {
+    bool constant = data_is_constant(name);
+    struct str tag = constant ? tag_of(q, name) : STR("");
     struct error err;
 
     if (!data_exists(name)) {
         reply_json_error(q, 404, STR("there is no such data"));
         return;
     }
+    if (constant && is_known(q, tag)) {
+        http_exchange_header(q->x, "ETag", tag);
+        q->x->status = 304;
+        return;
+    }
     if (!data_make(q, name, &q->x->body, &err)) {
         reply_json_failure(q, &err);
         return;
     }
-    http_exchange_header(q->x, "Cache-Control", STR("no-store"));
+    if (constant)
+        http_exchange_header(q->x, "ETag", tag);
+    http_exchange_header(q->x, "Cache-Control",
+                         constant ? STR("private, no-cache") : STR("no-store"));
     reply_body(q, data_type(name));
 }
 
@@ -91,7 +119,6 @@ static void answer_asset(struct page_request *q, struct str name)
 {
     const struct asset *asset = asset_find(name);
     bool built_in = !q->page->options.web_dir;
-    struct str known = http_request_header(q->x->request, STR("If-None-Match"));
 
     if (!asset) {
         reply_text(q, 404, STR("404 page not found"));
@@ -99,7 +126,7 @@ static void answer_asset(struct page_request *q, struct str name)
     }
     if (built_in)
         http_exchange_header(q->x, "ETag", asset->etag);
-    if (built_in && header_lists(known, asset->etag))
+    if (built_in && is_known(q, asset->etag))
         q->x->status = 304;
     else
         reply_asset(q, asset);
