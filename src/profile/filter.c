@@ -173,19 +173,6 @@ bool profile_show_from(struct profile *p, const struct regex *show_from)
     return any;
 }
 
-void profile_filter_samples(struct profile *p,
-                            bool (*keep)(const struct profile *p, size_t sample,
-                                         void *arg),
-                            void *arg)
-{
-    struct sweep s;
-
-    sweep_init(&s, p);
-    while (sweep_next(&s))
-        if (keep(p, s.sample, arg))
-            sweep_keep(&s);
-}
-
 struct label_filter_matched profile_filter_labels(struct profile *p,
                                                   const struct regex *show,
                                                   const struct regex *hide)

@@ -35,12 +35,6 @@ struct name_filter_matched profile_filter_names(struct profile *p,
 /* Frames above the outermost match go; samples without match go. */
 bool profile_show_from(struct profile *p, const struct regex *show_from);
 
-/* Keeps the samples for which `keep` says true. */
-void profile_filter_samples(struct profile *p,
-                            bool (*keep)(const struct profile *p, size_t sample,
-                                         void *arg),
-                            void *arg);
-
 /* Keeps the labels whose key matches show (if given) and not hide. */
 struct label_filter_matched {
     bool show, hide;

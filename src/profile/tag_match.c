@@ -294,12 +294,6 @@ static bool matches_labels(struct tag_match *m, size_t from, size_t to)
                        : expressions_match(m, from, to);
 }
 
-bool tag_matches(struct tag_match *m, size_t sample)
-{
-    return matches_labels(m, m->p->label_start[sample],
-                          m->p->label_start[sample + 1]);
-}
-
 struct tag_filter_matched profile_filter_tags(struct profile *p,
                                               struct tag_match *focus,
                                               struct tag_match *ignore)

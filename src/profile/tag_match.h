@@ -32,8 +32,6 @@ struct tag_match *tag_match_new(const char *name, struct str expression,
                                 struct buf *notes, struct error *err);
 void tag_match_free(struct tag_match *m);
 
-bool tag_matches(struct tag_match *m, size_t sample);
-
 /* Keeps the samples that match focus (if given) and not ignore (if given);
  * says which matched any sample. */
 struct tag_filter_matched {

@@ -247,67 +247,29 @@ void regex_free(struct regex *re)
     delete re;
 }
 
-// The text with every stray byte as U+FFFD; from[i] is where byte i of it
-// came from.
-static std::string utf8_repair(struct str text, std::vector<size_t> *from)
+// The text with every stray byte as U+FFFD.
+static std::string utf8_repair(struct str text)
 {
     std::string out;
 
     for (size_t i = 0; i < text.n;) {
         size_t n = utf8_sequence(str_skip(text, i));
-        std::string bytes = n ? std::string(text.s + i, n) : "\xef\xbf\xbd";
-        out += bytes;
-        from->insert(from->end(), bytes.size(), i);
+        out += n ? std::string(text.s + i, n) : "\xef\xbf\xbd";
         i += n ? n : 1;
     }
-    from->push_back(text.n);
     return out;
 }
 
-static bool search(const struct regex *re, re2::StringPiece text,
-                   re2::StringPiece *groups, int n)
+static bool search(const struct regex *re, re2::StringPiece text)
 {
-    return re->re.Match(text, 0, text.size(), RE2::UNANCHORED, groups, n);
+    return re->re.Match(text, 0, text.size(), RE2::UNANCHORED, nullptr, 0);
 }
 
 bool regex_matches(const struct regex *re, struct str text)
 {
     if (utf8_valid(text))
-        return search(re, re2::StringPiece(text.s, text.n), nullptr, 0);
-    std::vector<size_t> from;
-    return search(re, utf8_repair(text, &from), nullptr, 0);
-}
-
-bool regex_find(const struct regex *re, struct str text, struct str *groups,
-                int n)
-{
-    std::vector<re2::StringPiece> found(static_cast<size_t>(n));
-    std::vector<size_t> from;
-    std::string repaired;
-    re2::StringPiece subject(text.s ? text.s : "", text.n);
-    bool valid = utf8_valid(text);
-
-    if (!valid) {
-        repaired = utf8_repair(text, &from);
-        subject = repaired;
-    }
-    if (!search(re, subject, found.data(), n))
-        return false;
-    for (int i = 0; i < n; i++) {
-        const re2::StringPiece &g = found[static_cast<size_t>(i)];
-        if (!g.data()) {
-            groups[i] = str_of(nullptr, 0);
-            continue;
-        }
-        size_t start = static_cast<size_t>(g.data() - subject.data());
-        size_t end = start + g.size();
-        if (!valid) {
-            start = from[start];
-            end = from[end];
-        }
-        groups[i] = str_of((text.s ? text.s : "") + start, end - start);
-    }
-    return true;
+        return search(re, re2::StringPiece(text.s, text.n));
+    return search(re, utf8_repair(text));
 }
 
 struct str regex_pattern(const struct regex *re)

@@ -23,13 +23,6 @@ void regex_free(struct regex *re);
 /* Unanchored search. */
 bool regex_matches(const struct regex *re, struct str text);
 
-/*
- * Leftmost match: fills groups[0..n) (0 is the whole match; a group that
- * took no part has s == NULL).  False if there is none.
- */
-bool regex_find(const struct regex *re, struct str text, struct str *groups,
-                int n);
-
 /* The pattern as given. */
 struct str regex_pattern(const struct regex *re);
 

@@ -86,16 +86,18 @@ static void number_functions(struct callgrind *c)
             .start_line = info->start_line,
             .parent = g->is_tree ? g->tree.parents.v[node] : 0,
         };
-        uint64_t hash = map_mix(0, (uint64_t)key.name << 32 | key.file);
+        uint64_t words = (uint64_t)key.name << 32 | key.file;
 
         at = find_key(c, &by_key,
-                      map_mix(map_mix(hash, (uint64_t)key.start_line),
+                      map_mix(map_mix(map_mix(by_key.seed, words),
+                                      (uint64_t)key.start_line),
                               (uint64_t)key.object << 32 | key.parent),
                       &key, true);
         c->key_of_node[node] = at;
         if (at < c->keys.n)
             continue;
-        key.same = find_key(c, &by_name, hash, &key, false);
+        key.same =
+            find_key(c, &by_name, map_mix(by_name.seed, words), &key, false);
         *vec_push(g->arena, &c->keys) = key;
         c->keys.v[at].number = ++c->keys.v[key.same].total;
     }

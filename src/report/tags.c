@@ -31,7 +31,8 @@ struct tag_table {
 
 static uint32_t find_tag(struct tag_table *t, string_id key, string_id name)
 {
-    struct map_cursor c = map_find(&t->index, map_mix(map_mix(0, key), name));
+    struct map_cursor c =
+        map_find(&t->index, map_mix(map_mix(t->index.seed, key), name));
     const struct profile *p = t->report->profile;
 
     while (map_next(&t->index, &c))
@@ -51,7 +52,8 @@ static uint32_t find_tag(struct tag_table *t, string_id key, string_id name)
 static uint32_t find_number(struct tag_table *t, string_id key, int64_t num)
 {
     struct map_cursor c =
-        map_find(&t->number_index, map_mix(map_mix(1, key), (uint64_t)num));
+        map_find(&t->number_index,
+                 map_mix(map_mix(t->number_index.seed, key), (uint64_t)num));
     struct report *r = t->report;
     uint32_t tag;
 

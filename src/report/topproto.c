@@ -40,7 +40,8 @@ static uint32_t function_of(struct profile *p, struct map *index,
         .filename = profile_intern(p, f->file),
         .start_line = f->start_line,
     };
-    uint64_t hash = map_mix(0, (uint64_t) new.name << 32 | new.filename);
+    uint64_t hash =
+        map_mix(index->seed, (uint64_t) new.name << 32 | new.filename);
     struct map_cursor c =
         map_find(index, map_mix(hash, (uint64_t) new.start_line));
 

@@ -156,7 +156,7 @@ static void add_comments(struct profile_spec *spec, int64_t cpu_ns)
              (unsigned long long)sampler.ends[UNWIND_NO_DATA],
              (unsigned long long)sampler.ends[UNWIND_BAD_FRAME]);
     buf_addf(c, "dropped samples: %llu\n",
-             (unsigned long long)(sampler.no_scratch + cpu.table.refused));
+             (unsigned long long)sampler.no_scratch + cpu.table.refused);
 }
 
 bool cpu_stop(struct buf *out, struct error *err)

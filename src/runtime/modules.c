@@ -45,20 +45,6 @@ static void free_retired(struct modules *m)
     m->retired.n = 0;
 }
 
-void modules_release(struct modules *m)
-{
-    for (size_t i = 0; i < m->n; i++) {
-        unwind_table_release(&m->v[i].table);
-        frames_release(&m->v[i].frames);
-    }
-    free_retired(m);
-    pages_vec_release(&m->retired);
-    pages_free(atomic_load(&m->map), m->map_bytes);
-    rule_set_release(&m->rules);
-    pages_free(m->v, MODULES_MAX * sizeof(*m->v));
-    *m = (struct modules){0};
-}
-
 /* To be freed when no handler can read it any more.  Out of memory it is
  * never freed. */
 static void retire(struct modules *m, void *p, size_t n)

@@ -74,7 +74,6 @@ struct module_build {
 };
 
 bool modules_init(struct modules *m); /* false: out of memory */
-void modules_release(struct modules *m);
 
 /* Brings map and list up to date; cheap when nothing was loaded or unloaded
  * since.  False: out of memory, the old map stays. */

@@ -25,8 +25,9 @@ static bool same_function(const struct function *f, const struct function *g)
 static uint32_t add_function(struct resolver *r, struct function f)
 {
     struct profile *p = r->profile;
-    uint64_t hash = map_mix(map_mix(map_mix(0, f.name), f.filename),
-                            (uint64_t)f.start_line);
+    uint64_t hash =
+        map_mix(map_mix(map_mix(r->function_index.seed, f.name), f.filename),
+                (uint64_t)f.start_line);
     struct map_cursor c = map_find(&r->function_index, hash);
 
     while (map_next(&r->function_index, &c))

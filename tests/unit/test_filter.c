@@ -162,29 +162,6 @@ TEST(show_from_makes_the_outermost_match_the_root)
     profile_free(p);
 }
 
-static bool is_odd(const struct profile *p, size_t sample, void *arg)
-{
-    (void)arg;
-    return p->values[sample] % 2 == 1 &&
-           profile_depth(p, sample) == (size_t)p->values[sample];
-}
-
-TEST(samples_are_kept_as_the_caller_says)
-{
-    struct profile *p = sketch("types x/count\n"
-                               "a 1 k=v\n"
-                               "a;b 2 l:7\n"
-                               "a;b;c 3 k=w l:8\n"
-                               "- 4\n"
-                               "a;b;c;d;e 5\n");
-
-    profile_filter_samples(p, is_odd, NULL);
-    EXPECT_SKETCH(p, "a 1 k=v\n"
-                     "a;b;c 3 k=w l:8\n"
-                     "a;b;c;d;e 5\n");
-    profile_free(p);
-}
-
 static struct label_filter_matched
 filter_labels(struct profile *p, const char *show, const char *hide)
 {

@@ -25,18 +25,13 @@ static const char *error_of(const char *pattern)
     return "";
 }
 
-TEST(search_is_unanchored_and_leftmost_first)
+TEST(search_is_unanchored)
 {
     struct error err;
-    struct str groups[3];
     struct regex *re = regex_new(STR("(a+)(x)?|b"), &err);
 
     EXPECT(regex_matches(re, STR("--aab")));
     EXPECT(!regex_matches(re, STR("ccc")));
-    EXPECT(regex_find(re, STR("--aab"), groups, 3));
-    EXPECT_STR(groups[0], "aa");
-    EXPECT_STR(groups[1], "aa");
-    EXPECT(groups[2].s == NULL);
     EXPECT_STR(regex_pattern(re), "(a+)(x)?|b");
     regex_free(re);
 }
@@ -70,23 +65,6 @@ TEST(a_byte_that_is_no_utf8_is_one_replacement_character)
     EXPECT(matches("^\\x{FFFD}{3}$", STR("\xed\xa0\x80"))); /* a surrogate */
     EXPECT(matches("^..x$", STR("\xe2\x82x")));             /* cut short */
     EXPECT(!matches("^.$", STR("\xc0\x80")));               /* overlong */
-}
-
-TEST(groups_point_into_a_text_that_is_no_utf8)
-{
-    struct error err;
-    struct str groups[2];
-    struct regex *re = regex_new(STR("b(.)d"), &err);
-
-    EXPECT(regex_find(re,
-                      STR("\xff"
-                          "b\xfe"
-                          "d\xff"),
-                      groups, 2));
-    EXPECT_STR(groups[0], "b\xfe"
-                          "d");
-    EXPECT_STR(groups[1], "\xfe");
-    regex_free(re);
 }
 
 TEST(errors_have_gos_words_and_the_offending_fragment)
