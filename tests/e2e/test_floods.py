@@ -180,6 +180,26 @@ class Life(TestCase):
             thread.join()
         self.assertEqual(self.status(program.url + '/healthz', '-k'), 200)
 
+    def test_children_that_shall_have_it_have_their_own(self):
+        cert, key = certificates.self_signed(self.certs, 'x')
+        program = self.serve(
+            [RUN, '-children', '-client-ca', cert, '/usr/bin/python3', '-c',
+             'import os, time\n'
+             'parent = os.getpid()\n'
+             'child = os.fork() == 0\n'
+             'while not child or os.getppid() == parent: time.sleep(0.1)'],
+            PPROF_TLS_CERT=cert, PPROF_TLS_KEY=key)
+        for _ in range(200):
+            if len(program.said) > 1:
+                break
+            time.sleep(0.05)
+        urls = {line.split()[-1] for line in program.said}
+        self.assertEqual(len(urls), 2, program.said)
+        for url in urls:
+            self.assertEqual(self.status(url + 'threads', '-k'), 403)
+            self.assertEqual(self.status(url + 'threads', '-k', '--cert',
+                                         cert, '--key', key), 200)
+
     def test_a_client_that_breaks_off_kills_nobody(self):
         cert, key = certificates.self_signed(self.certs, 'x')
         program = self.serve(PPROF_TLS_CERT=cert, PPROF_TLS_KEY=key)

@@ -13,7 +13,7 @@ static enum http_parsed parse(const char *text, bool ended, int *status,
     size_t n = strlen(text), at = 0, body_n = 0;
     enum http_parsed parsed;
 
-    memcpy(bytes, text, n);
+    memcpy(bytes, text, n + 1);
     *status = 0;
     parsed = http_parse_reply(bytes, n, 100, ended, status, &at, &body_n);
     if (parsed == HTTP_COMPLETE) {
@@ -61,6 +61,9 @@ TEST(half_a_reply_is_waited_for_or_refused)
 
 TEST(a_strange_reply_is_refused)
 {
+    static const char two_lengths[] =
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
+        "Content-Length: 1\r\n\r\n1\r\nx\r\n0\r\n\r\n";
     static const char *const texts[] = {
         "HTTP/2 200 OK\r\n\r\n",
         "HTTP/1.1 2000 OK\r\n\r\n",
@@ -70,8 +73,7 @@ TEST(a_strange_reply_is_refused)
         "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nx",
         "HTTP/1.1 200 OK\r\nContent-Length: 101\r\n\r\nx",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nx",
-        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
-        "Content-Length: 1\r\n\r\n1\r\nx\r\n0\r\n\r\n",
+        two_lengths,
         "SSH-2.0-OpenSSH_9.2\r\n\r\n",
     };
     char body[1024];

@@ -48,7 +48,7 @@ IS_SAME(OPENSSL_INIT_NO_ATEXIT_FLAG, OPENSSL_INIT_NO_ATEXIT);
 #define X(result, name, takes)                                                 \
     _Static_assert(                                                            \
         __builtin_types_compatible_p(__typeof__(((struct openssl *)0)->name),  \
-                                     __typeof__(&name)),                       \
+                                     __typeof__(&(name))),                     \
         #name " has another type");
 OPENSSL_CRYPTO_FUNCTIONS(X)
 OPENSSL_SSL_FUNCTIONS(X)
