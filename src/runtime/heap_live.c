@@ -196,5 +196,5 @@ void heap_live_release(struct heap_live *t)
 {
     for (unsigned level = 0; level < LIVE_LEVELS; level++)
         pages_free(level_get(t, level), heap_live_level_bytes(level));
-    *t = (struct heap_live){0};
+    *t = (struct heap_live){.n = 0};
 }

@@ -117,24 +117,24 @@ static __attribute__((noinline)) void *watched_new(struct operator_form *form,
     return p;
 }
 
-#define NEW(name)                                                              \
-    PPROF_API void *name(uintptr_t size, uintptr_t a, uintptr_t b)             \
+#define NEW(symbol)                                                            \
+    PPROF_API void *symbol(uintptr_t size, uintptr_t a, uintptr_t b)           \
         __attribute__((weak));                                                 \
-    void *name(uintptr_t size, uintptr_t a, uintptr_t b)                       \
+    void *symbol(uintptr_t size, uintptr_t a, uintptr_t b)                     \
     {                                                                          \
-        static struct operator_form form = {#name, NULL, false};               \
+        static struct operator_form form = {.name = #symbol};                  \
                                                                                \
         if (atomic_load_explicit(&form.comes_by, memory_order_relaxed))        \
             return next_of(&form)(size, a, b);                                 \
         return watched_new(&form, size, a, b, __builtin_return_address(0));    \
     }
 
-#define DELETE(name)                                                           \
-    PPROF_API void name(void *p, uintptr_t a, uintptr_t b)                     \
+#define DELETE(symbol)                                                         \
+    PPROF_API void symbol(void *p, uintptr_t a, uintptr_t b)                   \
         __attribute__((weak));                                                 \
-    void name(void *p, uintptr_t a, uintptr_t b)                               \
+    void symbol(void *p, uintptr_t a, uintptr_t b)                             \
     {                                                                          \
-        static struct operator_form form = {#name, NULL, false};               \
+        static struct operator_form form = {.name = #symbol};                  \
         struct live_block block;                                               \
                                                                                \
         if (heap_may_know(p))                                                  \
