@@ -322,13 +322,14 @@ static void disassemble(struct collector *c, const struct range *range)
     uint64_t begin, end;
     struct error err;
 
-    if (!o->file_address(o->arg, range->object, range->begin, &begin, &err) ||
-        !o->file_address(o->arg, range->object, range->end, &end, &err)) {
+    if (!o->file_address(o->arg, range->object, range->begin, &begin, &err)) {
         buf_addf(c->report->warnings,
                  "Failed to compute objdump address for range %llx: %s\n",
                  (unsigned long long)range->begin, err.text);
         return;
     }
+    /* Not asked for: the end may be the mapping's own, which is outside. */
+    end = begin + (range->end - range->begin);
     if (!o->disassemble(o->arg, range->object, c->arena, begin, end,
                         c->report->config.intel_syntax, &in, &err))
         return;
@@ -395,7 +396,7 @@ static void add_close_ones(struct collector *c, const struct sampled *v,
         r.end = v[*i].address;
         r.weight += v[*i].flat;
     }
-    r.begin = m->start - r.begin >= EXPAND ? r.begin - EXPAND : m->start;
+    r.begin = r.begin - m->start >= EXPAND ? r.begin - EXPAND : m->start;
     r.end = m->limit - r.end >= EXPAND ? r.end + EXPAND : m->limit;
     *vec_push(c->arena, &out->list) = r;
 }
