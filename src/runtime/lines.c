@@ -9,13 +9,15 @@
 #include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/thread.h"
 #include "dwarf/library.h"
 
 #define STACK_BYTES    (512u << 10)
-#define DEFAULT_MEMORY 64u    /* MB */
+#define DEFAULT_MEMORY 64u /* MB */
+#define NICE           5   /* of a busy processor a third of what others get */
 #define SLOTS          65536u /* functions beyond that are not joined */
 
 /* The addresses of one module. */
@@ -26,19 +28,26 @@ struct line_group {
     size_t first, n; /* places */
 };
 
-void lines_init(struct lines *l)
+struct lines *lines_new(void)
 {
-    *l = (struct lines){.groups = {.size = sizeof(struct line_group)},
-                        .vaddrs = {.size = sizeof(uint64_t)},
-                        .places = {.size = sizeof(struct line_place)},
-                        .frames = {.size = sizeof(struct line_frame)},
-                        .functions = {.size = sizeof(struct line_function)},
-                        .slots = {.size = sizeof(uint32_t)},
-                        .text = {.size = 1}};
+    struct lines *l = pages_alloc(sizeof(*l));
+
+    if (!l)
+        return NULL;
+    l->groups.size = sizeof(struct line_group);
+    l->vaddrs.size = sizeof(uint64_t);
+    l->places.size = sizeof(struct line_place);
+    l->frames.size = sizeof(struct line_frame);
+    l->functions.size = sizeof(struct line_function);
+    l->slots.size = sizeof(uint32_t);
+    l->text.size = 1;
+    return l;
 }
 
-void lines_release(struct lines *l)
+void lines_free(struct lines *l)
 {
+    if (!l)
+        return;
     pages_vec_release(&l->groups);
     pages_vec_release(&l->vaddrs);
     pages_vec_release(&l->places);
@@ -46,6 +55,7 @@ void lines_release(struct lines *l)
     pages_vec_release(&l->functions);
     pages_vec_release(&l->slots);
     pages_vec_release(&l->text);
+    pages_free(l, sizeof(*l));
 }
 
 /* --- the library -------------------------------------------------------- */
@@ -75,7 +85,7 @@ static void *open_library(void)
     int n;
 
     /* Beside ourselves first: the one that was built with us. */
-    if (dladdr((void *)(uintptr_t)lines_init, &here) && here.dli_fname &&
+    if (dladdr((void *)(uintptr_t)lines_new, &here) && here.dli_fname &&
         (slash = strrchr(here.dli_fname, '/')) != NULL) {
         n = snprintf(path, sizeof(path), "%.*s/%s",
                      (int)(slash - here.dli_fname), here.dli_fname,
@@ -255,13 +265,18 @@ static bool ask(struct lines *l, const struct line_group *g)
     return find_library()(&q) && !left_out && !l->failed;
 }
 
+enum { RUNNING, DONE, ABANDONED };
+
+/* Only one at a time. */
+static atomic_bool busy;
+
 static void *run(void *arg)
 {
     struct lines *l = arg;
     const struct line_group *v = l->groups.p;
     struct line_place *places = l->places.p;
 
-    setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 19);
+    setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
     for (l->group = 0; l->group < l->groups.n && !l->failed; l->group++) {
         const struct line_group *g = &v[l->group];
 
@@ -269,13 +284,31 @@ static void *run(void *arg)
             for (size_t i = 0; i < g->n; i++)
                 places[g->first + i].is_final = true;
     }
+    if (atomic_exchange(&l->state, DONE) == ABANDONED)
+        lines_free(l);
+    atomic_store(&busy, false);
     return NULL;
 }
 
-void lines_resolve(struct lines *l)
+bool lines_resolve(struct lines *l)
 {
+    struct timespec until;
     pthread_t thread;
 
-    if (thread_start(&thread, "pprof-symbol", STACK_BYTES, run, l) == 0)
+    if (atomic_exchange(&busy, true))
+        return true; /* without lines */
+    if (thread_start(&thread, "pprof-symbol", STACK_BYTES, run, l) != 0) {
+        atomic_store(&busy, false);
+        return true;
+    }
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += LINES_SECONDS;
+    if (pthread_timedjoin_np(thread, NULL, &until) == 0)
+        return true;
+    if (atomic_exchange(&l->state, ABANDONED) == DONE) {
         pthread_join(thread, NULL);
+        return true;
+    }
+    pthread_detach(thread);
+    return false;
 }

@@ -13,11 +13,15 @@
  * libpprof-symbol.so is installed (beside libpprof, or where the loader looks)
  * and the program has debug information.
  *
- * Done by a thread of its own with the lowest priority, and with no lock
- * held: a big program takes a second.  PPROF_SYMBOL_MEMORY=MB bounds what it
- * may hold of files at a time, 64; 0 switches it off.  Addresses without an
- * answer stay as they are; the analyser can finish them.
+ * Done by a thread of its own with low priority, and with no lock held: a big
+ * program takes a second.  PPROF_SYMBOL_MEMORY=MB bounds what it may hold of
+ * files at a time, 64; 0 switches it off.  Addresses without an answer stay
+ * as they are; the analyser can finish them.  So do all of them if the
+ * machine is so busy that the thread is not done in LINES_SECONDS; it then
+ * ends by itself, and until it has, no other one is started.
  */
+#define LINES_SECONDS 10
+
 struct line_function {
     uint32_t name, file; /* offsets in text */
     int64_t start_line;
@@ -43,13 +47,14 @@ struct lines {
     struct pages_vec slots;     /* of uint32_t: hash to function + 1 */
     struct pages_vec text;      /* NUL-terminated texts */
     size_t group;               /* the one under way */
+    _Atomic int state;          /* who frees it: lines_resolve */
     bool failed;                /* out of memory: what there is stays */
 };
 
 #define LINES_MAX_FRAMES 64 /* of one address; more inner ones are cut off */
 
-void lines_init(struct lines *l);
-void lines_release(struct lines *l);
+struct lines *lines_new(void); /* NULL: out of memory */
+void lines_free(struct lines *l);
 
 /* Can lines be had at all?  Loads the library: not with the lock. */
 bool lines_wanted(void);
@@ -59,20 +64,20 @@ bool lines_wanted(void);
 bool lines_plan(struct lines *l, const struct modules *modules,
                 const uint64_t *addresses, size_t n);
 
-/* Asks.  Without the lock. */
-void lines_resolve(struct lines *l);
+/* Asks.  Without the lock.  False: it took too long, and `l` is gone. */
+bool lines_resolve(struct lines *l);
 
 static inline struct line_place lines_at(const struct lines *l, size_t i)
 {
-    const struct line_place *v = l->places.p;
+    const struct line_place *v = l ? l->places.p : NULL;
 
-    return i < l->places.n ? v[i] : (struct line_place){0, 0, false};
+    return l && i < l->places.n ? v[i] : (struct line_place){0, 0, false};
 }
 
 static inline const struct line_frame *lines_frames(const struct lines *l,
                                                     struct line_place p)
 {
-    return (const struct line_frame *)l->frames.p + p.first;
+    return p.n ? (const struct line_frame *)l->frames.p + p.first : NULL;
 }
 
 static inline struct line_function *lines_function(const struct lines *l,

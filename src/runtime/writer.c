@@ -41,8 +41,8 @@ struct writer {
     struct pages_vec mappings;  /* of struct mapping, loaded ones first */
     struct maps maps;
     struct names names;
-    struct lines lines;
-    struct buf text; /* scratch for a name */
+    struct lines *lines; /* NULL: none */
+    struct buf text;     /* scratch for a name */
     uint64_t n_functions;
     struct shared_text shared[256];
 };
@@ -206,7 +206,7 @@ static uint64_t function_at(struct writer *w, uint64_t address,
         return 0;
     if (name.start != last->start) {
         add_pretty(w, name.mangled,
-                   outermost ? lines_text(&w->lines, outermost->file) : STR(""),
+                   outermost ? lines_text(w->lines, outermost->file) : STR(""),
                    outermost ? outermost->start_line : 0);
         *last = (struct outer){name.start, w->n_functions};
     }
@@ -215,11 +215,11 @@ static uint64_t function_at(struct writer *w, uint64_t address,
 
 static uint64_t line_function_id(struct writer *w, uint32_t function)
 {
-    struct line_function *f = lines_function(&w->lines, function);
+    struct line_function *f = lines_function(w->lines, function);
 
     if (f->id == 0) {
-        add_pretty(w, lines_text(&w->lines, f->name),
-                   lines_text(&w->lines, f->file), f->start_line);
+        add_pretty(w, lines_text(w->lines, f->name),
+                   lines_text(w->lines, f->file), f->start_line);
         f->id = w->n_functions;
     }
     return f->id;
@@ -242,10 +242,10 @@ static size_t functions_at(struct writer *w, size_t i, struct outer *last,
                            uint64_t ids[LINES_MAX_FRAMES])
 {
     uint64_t address = ((const uint64_t *)w->addresses.p)[i];
-    struct line_place place = lines_at(&w->lines, i);
-    const struct line_frame *f = lines_frames(&w->lines, place);
+    struct line_place place = lines_at(w->lines, i);
+    const struct line_frame *f = lines_frames(w->lines, place);
     const struct line_function *outermost =
-        place.n ? lines_function(&w->lines, f[place.n - 1].function) : NULL;
+        place.n ? lines_function(w->lines, f[place.n - 1].function) : NULL;
     uint64_t outer = function_at(w, address, outermost, last);
 
     if (place.n == 0) {
@@ -268,8 +268,8 @@ static void add_locations(struct writer *w)
     for (size_t i = 0; i < w->addresses.n; i++) {
         bool is_pseudo = names_pseudo(v[i]) != NULL;
         struct mapping *m = is_pseudo ? NULL : find_mapping(w, v[i]);
-        struct line_place place = lines_at(&w->lines, i);
-        const struct line_frame *f = lines_frames(&w->lines, place);
+        struct line_place place = lines_at(w->lines, i);
+        const struct line_frame *f = lines_frames(w->lines, place);
         size_t n = functions_at(w, i, &last, ids);
         size_t mark = wire_open(&w->out, PROTO_LOCATION);
 
@@ -442,13 +442,12 @@ static void writer_init(struct writer *w, const struct profile_spec *spec)
                          .text = BUF_INIT(1u << 20)};
     wire_add_bytes(&w->strings, PROTO_STRING, STR(""));
     names_init(&w->names, &runtime.modules);
-    lines_init(&w->lines);
 }
 
 static void writer_release(struct writer *w)
 {
     names_release(&w->names);
-    lines_release(&w->lines);
+    lines_free(w->lines);
     maps_release(&w->maps);
     pages_vec_release(&w->addresses);
     pages_vec_release(&w->mappings);
@@ -469,11 +468,13 @@ bool profile_write(const struct profile_spec *spec,
     modules_refresh(&runtime.modules);
     writer_init(&w, spec);
     ok = collect_addresses(&w, table);
-    if (ok && with_lines &&
-        lines_plan(&w.lines, &runtime.modules, w.addresses.p, w.addresses.n)) {
+    w.lines = ok && with_lines ? lines_new() : NULL;
+    if (w.lines &&
+        lines_plan(w.lines, &runtime.modules, w.addresses.p, w.addresses.n)) {
         /* Others need not wait for files to be read. */
         runtime_unlock();
-        lines_resolve(&w.lines);
+        if (!lines_resolve(w.lines))
+            w.lines = NULL;
         runtime_lock();
     }
     ok = ok && collect_mappings(&w);
