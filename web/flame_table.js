@@ -2,7 +2,7 @@
 // value, or before, after and change when there is a base.
 
 import { el, whenQuiet } from './dom.js';
-import { percentText, valueText } from './numbers.js';
+import { countText, percentText, plural, valueText } from './numbers.js';
 import { patternOf } from './search.js';
 import { Table } from './table.js';
 
@@ -79,16 +79,28 @@ export class FlameTable {
     this.table.element.classList.toggle('diff', tree.selfBase !== null);
     this.holder.replaceChildren(this.table.element);
     const known = columns.some((c) => c.key === key);
+    this.table.keep = this.keeper();
     this.table.show(this.rows.length, known ? key : columns[0].key, down);
-    this.applyFilter();
+    this.sayCount();
+  }
+
+  /** Which rows the filter field leaves. */
+  keeper() {
+    const pattern = patternOf(this.filter.value);
+    return (/** @type {number} */ row) =>
+      !pattern || pattern.test(this.names[row]);
   }
 
   applyFilter() {
-    const pattern = patternOf(this.filter.value);
-    this.table?.filter((row) => !pattern || pattern.test(this.names[row]));
+    this.table?.filter(this.keeper());
+    this.sayCount();
+  }
+
+  sayCount() {
     const shown = this.table ? this.table.order.length : 0;
-    this.count.textContent = pattern ? `${shown} of ${this.rows.length}`
-      : `${this.rows.length} functions`;
+    this.count.textContent = this.filter.value
+      ? `${countText(shown)} of ${countText(this.rows.length)}`
+      : plural(this.rows.length, 'function');
   }
 
   /** @param {number} source @param {boolean} reveal */
