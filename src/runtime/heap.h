@@ -162,6 +162,9 @@ bool heap_leave(const void *p, struct live_block *out);
 /* It was not freed after all. */
 void heap_reenter(const struct live_block *block);
 
+/* The entry for blocks of about this size that find no room in the tables. */
+struct stack_record *heap_site_without_room(uint64_t size, uint32_t rate);
+
 /* --- for everybody else ------------------------------------------------- */
 
 /* Starts sampling at PPROF_MEM_RATE, else at the default; with 0 it is ready

@@ -27,6 +27,11 @@ SIGNAL_CONTEXT = {
     'sigprof': ['labels_push_thread', 'stack_table_add', 'unwind_regs_from',
                 'unwind_walk', 'sigaction'],
     # The rest is of init and release, which no handler calls.
+    'heap': ['clock_gettime', 'heap_distance', 'heap_live_add',
+             'heap_live_remove', 'sigprof_stack_from', 'stack_table_add',
+             '__errno_location'],
+    'heap_live': ['pages_alloc', 'pages_free'],
+    'heap_math': [],
     'stacktable': ['pages_alloc', 'pages_free', 'madvise'],
 }
 
