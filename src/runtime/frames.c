@@ -82,9 +82,3 @@ bool frames_take(struct frames *f, struct elf_view *v,
         .vaddr = first, .bytes = (uint8_t *)f->p + skip, .n = n};
     return true;
 }
-
-void frames_release(struct frames *f)
-{
-    pages_free(f->p, f->n);
-    *f = (struct frames){0};
-}

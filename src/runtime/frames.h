@@ -35,6 +35,5 @@ struct frames_file {
  * out of memory. */
 bool frames_take(struct frames *f, struct elf_view *v,
                  const struct frames_file *file);
-void frames_release(struct frames *f);
 
 #endif

@@ -32,6 +32,15 @@ def source_works(source):
     return done.returncode == 0
 
 
+def working_sources(sources=SOURCES):
+    """Those that this machine allows."""
+    for source in sources:
+        if source_works(source):
+            yield source
+        else:
+            print('# %s is not allowed here' % source)
+
+
 def run_profiled(path, command, options=(), env=None, **kwargs):
     """Starts a command under pprof-run, its CPU profile into path."""
     return subprocess.Popen(

@@ -8,7 +8,8 @@ import unittest
 import urllib.request
 
 import support
-from runtime import PROGRAMS, SOURCES, comments, source_works, stack_ends, top
+from runtime import (PROGRAMS, SOURCES, comments, source_works, stack_ends,
+                     top, working_sources)
 
 PATHS = {'direct_50': 50, 'truth_library_30': 30, 'recurse_15': 15,
          'thread_5': 5}
@@ -105,10 +106,7 @@ class Timeline(unittest.TestCase):
         return runs
 
     def test_running_and_sleeping_are_seen(self):
-        for source in SOURCES:
-            if not source_works(source):
-                print('# %s is not allowed here' % source)
-                continue
+        for source in working_sources():
             with self.subTest(source):
                 document, pid = self.trace(source)
                 events = document['traceEvents']

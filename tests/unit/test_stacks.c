@@ -1,39 +1,19 @@
-#include "test.h"
-
-#include "report/report.h"
+#include "report.h"
 #include "sketch.h"
 
 /*
  * Formats that are made of stacks: collapsed stacks and speedscope's file.
  */
 
-static void expect_report(const char *text, enum report_format format,
+static void expect_stacks(const char *text, enum report_format format,
                           struct report_config config, const char *want)
 {
-    struct profile *p = sketch(text);
-    struct report_request request = {.format = format, .config = &config};
-    struct buf out = BUF_INIT(BUF_NO_LIMIT), warnings = BUF_INIT(BUF_NO_LIMIT);
-    struct error err = {{0}};
-
-    EXPECT(report_write(p, &request, &out, &warnings, &err));
-    EXPECT_STR(buf_str(&out), want);
-    EXPECT_STR(buf_str(&warnings), "");
-    buf_release(&out);
-    buf_release(&warnings);
-    profile_free(p);
-}
-
-static struct report_config defaults(void)
-{
-    struct report_config c;
-
-    config_init(&c);
-    return c;
+    expect_report(sketch(text), format, config, want);
 }
 
 TEST(folded_merges_equal_stacks_and_sorts_them)
 {
-    expect_report("types samples/count cpu/nanoseconds\n"
+    expect_stacks("types samples/count cpu/nanoseconds\n"
                   "main;b 1 10\n"
                   "main;a;z 1 5\n"
                   "main 1 1\n"
@@ -48,14 +28,14 @@ TEST(folded_merges_equal_stacks_and_sorts_them)
 
 TEST(folded_shows_inlined_frames_as_frames)
 {
-    expect_report("types n/count\n"
+    expect_stacks("types n/count\n"
                   "main;work<add<carry 3\n",
                   REPORT_FOLDED, defaults(), "main;work;add;carry 3\n");
 }
 
 TEST(folded_tells_unsymbolized_frames_by_their_place_in_the_file)
 {
-    expect_report("types n/count\n"
+    expect_stacks("types n/count\n"
                   "map /lib/libx.so 1000-5000\n"
                   "/lib/libx.so!#1010;/lib/libx.so!#1020 1\n"
                   "!#abc 2\n",
@@ -81,7 +61,7 @@ TEST(folded_names_hold_no_separator)
 
 TEST(folded_with_a_base_has_before_and_after)
 {
-    expect_report("types n/count\n"
+    expect_stacks("types n/count\n"
                   "main;same -5 pprof::base=true\n"
                   "main;gone -2 pprof::base=true\n"
                   "main;same 5\n"
@@ -97,7 +77,7 @@ TEST(folded_converts_to_a_unit_when_asked)
     struct report_config c = defaults();
 
     c.unit = STR("ms");
-    expect_report("types cpu/nanoseconds\n"
+    expect_stacks("types cpu/nanoseconds\n"
                   "a 1500000\n"
                   "b 2000000\n",
                   REPORT_FOLDED, c, "a 1.5\nb 2\n");
@@ -109,7 +89,7 @@ TEST(folded_follows_granularity_and_mean)
 
     c.granularity = STR("lines");
     c.mean = true;
-    expect_report("types n/count delay/nanoseconds\n"
+    expect_stacks("types n/count delay/nanoseconds\n"
                   "main@m.c:3;f@f.c:7 2 10\n"
                   "main@m.c:3;f@f.c:7+ 2 20\n",
                   REPORT_FOLDED, c, "main m.c:3;f f.c:7 7\n");
@@ -117,7 +97,7 @@ TEST(folded_follows_granularity_and_mean)
 
 TEST(speedscope_has_a_profile_for_each_sample_type)
 {
-    expect_report(
+    expect_stacks(
         "types samples/count cpu/nanoseconds\n"
         "map /bin/app 1000-5000\n"
         "main@m.c:3;f@f.c:7 2 10\n"
@@ -142,7 +122,7 @@ TEST(speedscope_has_only_frames_that_are_in_a_stack)
     struct report_config c = defaults();
 
     c.hide = STR("hidden");
-    expect_report(
+    expect_stacks(
         "types n/count\n"
         "main;hidden 2\n",
         REPORT_SPEEDSCOPE, c,

@@ -1,33 +1,9 @@
-#include "test.h"
-
-#include "report/report.h"
+#include "report.h"
 #include "sketch.h"
 
 /*
  * The table of -top in other clothes: JSON and Markdown.
  */
-static void expect_report(struct profile *p, enum report_format format,
-                          struct report_config config, const char *want)
-{
-    struct report_request request = {.format = format, .config = &config};
-    struct buf out = BUF_INIT(BUF_NO_LIMIT), warnings = BUF_INIT(BUF_NO_LIMIT);
-    struct error err = {{0}};
-
-    EXPECT(report_write(p, &request, &out, &warnings, &err));
-    EXPECT_STR(buf_str(&out), want);
-    buf_release(&out);
-    buf_release(&warnings);
-    profile_free(p);
-}
-
-static struct report_config defaults(void)
-{
-    struct report_config c;
-
-    config_init(&c);
-    return c;
-}
-
 TEST(json_has_raw_numbers_and_what_they_are)
 {
     expect_report(sketch("types samples/count cpu/nanoseconds\n"

@@ -5,6 +5,7 @@
 #ifndef __clang__
 #pragma GCC optimize("omit-frame-pointer")
 #endif
+#include "busy.h"
 #include "test.h"
 
 #define UNW_LOCAL_ONLY
@@ -76,31 +77,6 @@ static void compare(int sig, siginfo_t *info, void *context)
                  i < m ? (unsigned long long)theirs[i] : 0,
                  i ? (unsigned long long)ours[i - 1] : 0);
     }
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* Recursion, callbacks through libc, variable arrays, formatted output. */
-__attribute__((noinline)) static double work(int depth, double *v, size_t n)
-{
-    char text[64];
-    double sum = 0;
-
-    for (size_t i = 0; i < n; i++)
-        v[i] = (double)((i * 7919u + (unsigned)depth) % 1009u);
-    qsort(v, n, sizeof(*v), by_value);
-    for (size_t i = 0; i < n; i += 16) {
-        snprintf(text, sizeof(text), "%.3f %zu", v[i], i);
-        sum += strtod(text, NULL);
-    }
-    if (depth > 0)
-        sum += work(depth - 1, v, n);
-    return sum;
 }
 
 static void reset(void)
