@@ -56,8 +56,10 @@ class Labels(unittest.TestCase):
         self.assertIn('user', got)
 
     def test_the_threads_profile_has_labels(self):
-        self.assertEqual(self.run_labelled('threads')['shard'],
-                         {'0': 3, '1': 3})
+        got = self.run_labelled('threads')
+        self.assertEqual(got['shard'], {'0': 3, '1': 3})
+        # What they were started with; their starter has it no more.
+        self.assertEqual(got['pool'], {'a': 6})
 
     def test_stds_locks_are_seen(self):
         self.run_labelled('locks')

@@ -96,6 +96,7 @@ static void threads(const char *path)
     bool over = false;
     std::vector<std::thread> all;
 
+    pprof_label_mark mark = pprof_label_push("pool", "a");
     for (int i = 0; i < 6; i++)
         all.emplace_back([&, i] {
             pprof::label shard("shard", std::to_string(i % 2).c_str());
@@ -104,6 +105,7 @@ static void threads(const char *path)
             ready.notify_one();
             leave.wait(lock, [&] { return over; });
         });
+    pprof_label_pop(mark);
     {
         std::unique_lock<std::mutex> lock(m);
         ready.wait(lock, [&] { return n == 6; });
