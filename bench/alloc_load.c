@@ -1,6 +1,6 @@
 /*
  * What an allocation costs: prints nanoseconds of CPU for a malloc/free pair,
- * the best of many short slices.  Run under LD_PRELOAD by bench/heap.py.
+ * the best of many short slices.  Run under LD_PRELOAD by bench/heap_cost.py.
  *
  * usage: alloc_load pair|mix|deep|mt|big SECONDS
  *

@@ -32,6 +32,14 @@ def samples(path):
     return found
 
 
+def library(name):
+    """Where a shared library of the system is, or None."""
+    for place in ('/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu'):
+        if os.path.exists(os.path.join(place, name)):
+            return os.path.join(place, name)
+    return None
+
+
 def run_truth(rate, size, env=None):
     """Runs heap_truth.  {(site, size): (total, live)} as it is, and
     {(site, size): four values} as the profile says."""

@@ -11,7 +11,7 @@ import unittest
 import urllib.error
 import urllib.request
 
-from heap import INUSE_SPACE, samples
+from heap import INUSE_SPACE, library, samples
 from runtime import BUILD, PROGRAMS, pprof
 
 SOURCE = os.path.join(os.path.dirname(__file__), '..', '..')
@@ -181,17 +181,6 @@ class Linking(unittest.TestCase):
         finally:
             process.kill()
             process.communicate()
-
-
-ALLOCATORS = ['', 'libjemalloc.so.2', 'libtcmalloc_minimal.so.4',
-              'libmimalloc.so.2']
-
-
-def library(name):
-    for place in ('/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu'):
-        if os.path.exists(os.path.join(place, name)):
-            return os.path.join(place, name)
-    return None
 
 
 class Allocators(unittest.TestCase):

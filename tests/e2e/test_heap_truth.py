@@ -1,10 +1,12 @@
 """A program whose allocations are known beforehand: does the heap profile say
 so?  By how much sampling may be wrong is known from theory, and so are the
 bounds; bench/heap_truth.py takes more runs."""
+import os
 import unittest
 
 from heap import (ALLOC_OBJECTS, ALLOC_SPACE, INUSE_OBJECTS, INUSE_SPACE,
-                  bound, run_truth)
+                  bound, library, run_truth)
+from runtime import BUILD
 
 
 class Truth(unittest.TestCase):
@@ -15,10 +17,10 @@ class Truth(unittest.TestCase):
                 self.assertEqual(said[site, size],
                                  [total, total * size, live, live * size])
 
-    def check(self, rate, runs):
+    def check(self, rate, runs, env=None):
         sums = {}
         for _ in range(runs):
-            truth, said = run_truth(rate, 400 * rate)
+            truth, said = run_truth(rate, 400 * rate, env)
             for (site, size), (total, live) in truth.items():
                 for n, objects, space in (
                         (total, ALLOC_OBJECTS, ALLOC_SPACE),
@@ -42,6 +44,13 @@ class Truth(unittest.TestCase):
 
     def test_sites_are_right_where_samples_cannot_be_aligned(self):
         self.check(16384, 4)
+
+    def test_sites_are_right_above_another_allocator(self):
+        below = library('libjemalloc.so.2')
+        if not below:
+            self.skipTest('no jemalloc')
+        self.check(65536, 2, {'LD_PRELOAD': '%s %s' % (
+            os.path.join(BUILD, 'libpprof-preload.so'), below)})
 
 
 if __name__ == '__main__':

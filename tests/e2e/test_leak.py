@@ -5,6 +5,7 @@ import tempfile
 import time
 import unittest
 
+from heap import library
 from runtime import BUILD, PROGRAMS, pprof
 from test_heap import get, start
 
@@ -45,13 +46,13 @@ class Leak(unittest.TestCase):
         self.assertIsNone(process.poll(), 'the program saw a child')
 
     def test_above_jemalloc(self):
-        library = '/usr/lib/x86_64-linux-gnu/libjemalloc.so.2'
-        if not os.path.exists(library):
+        below = library('libjemalloc.so.2')
+        if not below:
             self.skipTest('no jemalloc')
         # Whose malloc the program finds first is the one that is wrapped.
         preload = os.path.join(BUILD, 'libpprof-preload.so')
         _, url = self.serve({'PPROF_MEM_RATE': '1',
-                             'LD_PRELOAD': preload + ' ' + library})
+                             'LD_PRELOAD': preload + ' ' + below})
         found = functions(get(url + 'leak?age=0s&debug=1').decode())
         self.check_held(found)
         # It leaves addresses of blocks that it has handed out in its cache.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a malloc/free pair costs with and without profilers, interleaved.
 
-usage: bench/heap.py [BUILD [ROUNDS [SECONDS]]]
+usage: bench/heap_cost.py [BUILD [ROUNDS [SECONDS]]]
 
 Each round runs every variant for SECONDS on every load (alloc_load.c); the
 best of all rounds counts, and its ratio to the same allocator unprofiled.
@@ -15,15 +15,13 @@ ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 3
 SECONDS = sys.argv[3] if len(sys.argv) > 3 else '0.3'
 LOADS = ('pair', 'mix', 'deep', 'mt', 'big')
 
+os.environ['PPROF_BUILD'] = BUILD
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), '..', 'tests',
+                                'e2e'))
+from heap import library  # noqa: E402
+
 PRELOAD = os.path.join(BUILD, 'libpprof-preload.so')
 OURS = {'LD_PRELOAD': PRELOAD, 'PPROF_MEM_RATE': '524288'}
-
-
-def library(name):
-    for place in ('/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu'):
-        if os.path.exists(os.path.join(place, name)):
-            return os.path.join(place, name)
-    return None
 
 
 def above(name):
