@@ -32,8 +32,11 @@ export class FilterBar {
     this.showChips(meta);
     const lines = [...(meta.legend ?? []), ...(meta.comments ?? []),
       `pprof ${meta.version ?? ''}`];
+    const help = /^https?:\/\//.test(meta.doc_url ?? '') ? el('p', {}, el('a',
+      { href: meta.doc_url, target: '_blank', rel: 'noopener noreferrer' },
+      'Documentation of this profile')) : '';
     this.about.lastElementChild?.replaceChildren(...lines.map((line) =>
-      el('p', {}, line)));
+      el('p', {}, line)), help);
   }
 
   /** @param {Meta} meta */

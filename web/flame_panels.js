@@ -4,7 +4,7 @@
 import { el } from './dom.js';
 import { invert, pivot } from './merge.js';
 import { percentText, plural, valueText } from './numbers.js';
-import { matchSources, patternOf } from './search.js';
+import { matchSources, strictPatternOf } from './search.js';
 
 /** @typedef {import('./flame.js').FlameView} FlameView */
 /** @typedef {import('./tree.js').Tree} Tree */
@@ -49,7 +49,7 @@ export function planPanels(view) {
 /** @param {FlameView} view @param {Tree} tree @returns {Plan | null} */
 function planPivot(view, tree) {
   const { sources } = tree;
-  const pattern = patternOf(view.app.state.get('p'));
+  const pattern = strictPatternOf(view.app.state.get('p'));
   const wanted = pattern ? matchSources(sources, pattern)
     : likely(view, tree);
   const around = pivot(tree, wanted);

@@ -12,11 +12,25 @@
  */
 export function patternOf(words) {
   if (words === '') return null;
-  const flags = /[A-Z]/.test(words.replace(/\\[A-Z]/g, '')) ? '' : 'i';
+  return compile(words, /[A-Z]/.test(words.replace(/\\[A-Z]/g, '')) ? ''
+    : 'i');
+}
+
+/** A pattern as a link has it: case counts, unless it begins with (?i).
+ * @param {string} words */
+export function strictPatternOf(words) {
+  return words === '' ? null : compile(words, '');
+}
+
+/** @param {string} words @param {string} flags */
+function compile(words, flags) {
+  const any = words.startsWith('(?i)');
+  const rest = any ? words.slice(4) : words;
+  const all = any ? 'i' : flags;
   try {
-    return new RegExp(words, flags);
+    return new RegExp(rest, all);
   } catch {
-    return new RegExp(quote(words), flags);
+    return new RegExp(quote(rest), all);
   }
 }
 

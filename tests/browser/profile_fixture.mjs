@@ -72,7 +72,8 @@ export const SHOP = [
   sample('main serve render::page', 60, { route: '/item' }),
   sample('main flush db::query db::decode', 90),
   sample('start idle', 100),
-  { frames: ['main', 'serve', EVIL], values: [2, 20e6] },
+  { frames: ['main', 'serve', EVIL], values: [2, 20e6],
+    labels: { '<b>key</b>': '<i>value</i>' } },
 ];
 
 /** The same program a little later: decode is faster, escape slower. */

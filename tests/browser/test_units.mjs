@@ -10,7 +10,7 @@ import { drawLayers } from '../../web/layers.js';
 import { invert, pivot } from '../../web/merge.js';
 import { percentText, reportPercent, valueText } from '../../web/numbers.js';
 import { nodeUnder, walkRow } from '../../web/paint.js';
-import { exactly, findIn, matchSources, patternOf }
+import { exactly, findIn, matchSources, patternOf, strictPatternOf }
   from '../../web/search.js';
 import { parseTags } from '../../web/tags.js';
 import { layOut, sumBySource, Tree, treeOf } from '../../web/tree.js';
@@ -106,6 +106,8 @@ test('words that are no regular expression are searched literally', () => {
   assert.ok(!patternOf('Foo')?.test('foo'));
   assert.ok(patternOf('\\Bfoo')?.test('xFOO'));
   assert.equal(patternOf(''), null);
+  assert.ok(!strictPatternOf('foo')?.test('FOO'));
+  assert.ok(strictPatternOf('(?i)foo')?.test('FOO'));
   assert.ok(new RegExp(exactly('a.b(*c)[d]')).test('a.b(*c)[d]'));
 });
 

@@ -146,13 +146,15 @@ test('source and disassembly say what is missing, with a way back',
 
 test('names are text, and no view has barriers', async () => {
   for (const view of ['flamegraph', 'top', 'graph', 'peek', 'source', 'raw',
-    'callers?p=img']) {
+    'tags', 'callers?p=img']) {
     const page = await open(ui + view);
     assert.notEqual(await page.title(), 'owned', view);
-    assert.equal(await page.locator('main img').count(), 0, view);
+    assert.equal(await page.locator('main').locator('img, b, i').count(), 0,
+      view);
     const text = await page.locator('main').textContent();
-    assert.ok(text.replaceAll(/\s/g, '').includes(view === 'graph' ? 'onerror'
-      : EVIL.replaceAll(/\s/g, '')), view);
+    const expected = { graph: 'onerror', tags: '<i>value</i>' }[view] ?? EVIL;
+    assert.ok(text.replaceAll(/\s/g, '').includes(
+      expected.replaceAll(/\s/g, '')), view);
     assert.deepEqual(await barriers(page), [], view);
     await page.context().close();
   }
