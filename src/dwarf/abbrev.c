@@ -123,10 +123,15 @@ static bool read_attributes(struct dwarf_abbrevs *t, struct cursor *c,
         to = pages_vec_push(&t->attributes, 1);
         if (!to || form > UINT16_MAX)
             return false;
-        *to = (struct dwarf_attribute){(uint16_t)form, slot_of(name), 0};
+        size = dwarf_form_size((unsigned)form, t->format);
+        *to = (struct dwarf_attribute){
+            .form = (uint16_t)form,
+            .slot = slot_of(name),
+            .size =
+                size == DWARF_VARIABLE ? DWARF_VARIABLE_SIZE : (uint8_t)size,
+        };
         if (form == DW_FORM_implicit_const)
             to->constant = cursor_sleb(c);
-        size = dwarf_form_size((unsigned)form, t->format);
         if (size == DWARF_VARIABLE || a->fixed == DWARF_VARIABLE)
             a->fixed = DWARF_VARIABLE;
         else

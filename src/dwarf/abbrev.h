@@ -39,6 +39,7 @@ enum dwarf_slot {
 struct dwarf_attribute {
     uint16_t form;
     uint8_t slot;
+    uint8_t size;     /* of a value, or DWARF_VARIABLE_SIZE */
     int64_t constant; /* DW_FORM_implicit_const */
 };
 
@@ -50,7 +51,8 @@ struct dwarf_abbrev {
     bool has_children, has_sibling, has_code;
 };
 
-#define DWARF_VARIABLE UINT32_MAX
+#define DWARF_VARIABLE      UINT32_MAX
+#define DWARF_VARIABLE_SIZE UINT8_MAX
 
 /* What the sizes of values depend on. */
 struct dwarf_format {

@@ -102,6 +102,18 @@ struct dwarf_value dwarf_value_read(const struct dwarf_unit *u,
 bool dwarf_form_skip(struct cursor *c, unsigned form,
                      struct dwarf_format format);
 
+/* The same by an abbreviation, which knows most sizes; a form that is not
+ * known turns the cursor bad. */
+static inline void dwarf_attribute_skip(struct cursor *c,
+                                        const struct dwarf_attribute *a,
+                                        struct dwarf_format format)
+{
+    if (a->size != DWARF_VARIABLE_SIZE)
+        cursor_skip(c, a->size);
+    else
+        c->bad |= !dwarf_form_skip(c, a->form, format);
+}
+
 /* NULL when there is none. */
 const char *dwarf_text(const struct dwarf_unit *u, struct dwarf_value v);
 bool dwarf_address(const struct dwarf_unit *u, struct dwarf_value v,

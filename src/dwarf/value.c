@@ -168,7 +168,7 @@ void dwarf_values_read(const struct dwarf_unit *u,
         const struct dwarf_attribute *at = &attributes[i];
 
         if (at->slot == SLOT_NONE)
-            c->bad |= !dwarf_form_skip(c, at->form, u->format);
+            dwarf_attribute_skip(c, at, u->format);
         else if (at->form == DW_FORM_implicit_const)
             v[at->slot] = value_of(VALUE_NUMBER, (uint64_t)at->constant);
         else

@@ -119,7 +119,7 @@ static uint64_t skip_values(struct position *p, const struct dwarf_abbrev *a)
             sibling =
                 dwarf_value_read(p->unit, &p->c, v[i].form, p->unit->end).u;
         else
-            p->c.bad |= !dwarf_form_skip(&p->c, v[i].form, p->unit->format);
+            dwarf_attribute_skip(&p->c, &v[i], p->unit->format);
     }
     return sibling;
 }
