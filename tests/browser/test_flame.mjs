@@ -276,3 +276,46 @@ test('dark when the system is dark', async () => {
     .text !== was, dark);
   await page.context().close();
 });
+
+test('two fingers zoom, a long press opens the menu', async () => {
+  const page = await open(`${ui}flamegraph`, { hasTouch: true });
+  const before = await boxOf(page, 'db::query');
+  const touch = (type, id, x, y) => page.evaluate(
+    ([t, pointerId, clientX, clientY]) => globalThis.pprofPage.view.main.element
+      .dispatchEvent(new PointerEvent(t, { pointerId, clientX, clientY,
+        pointerType: 'touch', buttons: t === 'pointerup' ? 0 : 1,
+        bubbles: true })), [type, id, x, y]);
+  await touch('pointerdown', 7, before.x - 20, before.y);
+  await touch('pointerdown', 8, before.x + 20, before.y);
+  await touch('pointermove', 8, before.x + 80, before.y);
+  await touch('pointerup', 8, before.x + 80, before.y);
+  await touch('pointerup', 7, before.x - 20, before.y);
+  await settled(page);
+  assert.ok((await boxOf(page, 'db::query')).width > before.width * 2);
+  const box = await boxOf(page, 'db::query');
+  const middle = Math.min(Math.max(box.x, 500), 1200);
+  await touch('pointerdown', 9, middle, box.y);
+  await page.getByRole('menuitem', { name: 'Callers and callees' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.context().close();
+});
+
+test('frames below a pixel are counted, and open on zoom', async () => {
+  const stacks = Array.from({ length: 4000 }, (_, i) => ({
+    frames: ['main', `leaf${i}`], values: [1, 1e6] }));
+  const many = await serve(keep('many.pb.gz', encodeProfile(
+    [{ frames: ['main'], values: [4e4, 4e10] }, ...stacks], TYPES)));
+  const page = await open(`${many}flamegraph`);
+  const status = page.locator('.flame-status');
+  assert.match(await status.textContent(),
+    /^4,000 frames narrower than a pixel/);
+  const box = await boxOf(page, 'leaf2000');
+  assert.ok(box.width < 0.5);
+  await page.mouse.move(box.x, box.y);
+  for (let i = 0; i < 26; i++) await page.mouse.wheel(0, -400);
+  await settled(page);
+  assert.ok((await boxOf(page, 'leaf2000')).width > 5);
+  await page.mouse.move(box.x + 1, box.y);
+  assert.match(await page.locator('.detail').textContent(), /leaf\d+.*1ms/);
+  await page.context().close();
+});
