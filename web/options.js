@@ -53,7 +53,7 @@ export function openOptions(app) {
     return el('label', { class: 'option check' }, box, el('span', {}, label,
       hint ? el('small', { class: 'muted' }, hint) : null));
   });
-  const dialog = el('dialog', { class: 'dialog', 'aria-label': 'Options' },
+  const dialog = el('dialog', { class: 'dialog wide', 'aria-label': 'Options' },
     el('h2', {}, 'Options'),
     app.data.offline ? el('p', { class: 'muted' },
       'A saved page keeps the options it was saved with.')
