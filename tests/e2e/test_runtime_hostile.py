@@ -21,11 +21,14 @@ EXAMPLES = os.path.join(BUILD, 'examples')
 
 
 class Hostile(unittest.TestCase):
-    def start(self, case, seconds, source, prefix=()):
+    def start(self, case, seconds, source, prefix):
+        env = dict(os.environ, PPROF_CPU_SOURCE=source, HOSTILE_LIBRARY=(
+            os.path.join(PROGRAMS, 'libtruth_library.so')))
+        if not prefix:  # lines take their time: more profiles without them
+            env['PPROF_SYMBOL_MEMORY'] = '0'
         return subprocess.Popen(
             [*prefix, os.path.join(PROGRAMS, 'hostile'), case, seconds],
-            env=dict(os.environ, PPROF_CPU_SOURCE=source, HOSTILE_LIBRARY=(
-                os.path.join(PROGRAMS, 'libtruth_library.so'))),
+            env=env,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def run_case(self, case, seconds=3, preloaded=False):
