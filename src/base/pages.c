@@ -1,5 +1,6 @@
 #include "base/pages.h"
 
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -31,6 +32,24 @@ void pages_shrink(void *p, size_t *bytes, size_t keep)
     *bytes = keep;
 }
 
+static void *grow(void *p, size_t from, size_t to)
+{
+#if defined(__SANITIZE_THREAD__)
+    /* ThreadSanitizer does not see mremap: it would take the last user of
+     * the new addresses for one who uses them still. */
+    void *moved = pages_alloc(to);
+
+    if (moved) {
+        memcpy(moved, p, from);
+        pages_free(p, from);
+    }
+    return moved;
+#else
+    p = mremap(p, from, to, MREMAP_MAYMOVE);
+    return p == MAP_FAILED ? NULL : p;
+#endif
+}
+
 static bool vec_grow(struct pages_vec *v, size_t want)
 {
     size_t cap = v->cap ? v->cap : 65536 / v->size + 1;
@@ -40,11 +59,9 @@ static bool vec_grow(struct pages_vec *v, size_t want)
         cap *= 2;
     if (cap > (size_t)-1 / 2 / v->size)
         return false;
-    if (!v->p)
-        p = pages_alloc(cap * v->size);
-    else
-        p = mremap(v->p, v->cap * v->size, cap * v->size, MREMAP_MAYMOVE);
-    if (!p || p == MAP_FAILED)
+    p = v->p ? grow(v->p, v->cap * v->size, cap * v->size)
+             : pages_alloc(cap * v->size);
+    if (!p)
         return false;
     v->p = p;
     v->cap = cap;

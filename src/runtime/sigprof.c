@@ -242,10 +242,7 @@ static uint64_t perf_cookie(const siginfo_t *info)
     return *(const uint64_t *)((const char *)info + 24);
 }
 
-/* ThreadSanitizer hands out copies of siginfo in memory that it unmaps with
- * the thread behind its own back. */
-__attribute__((no_sanitize("thread"))) static bool
-is_ours(int sig, const siginfo_t *info)
+static bool is_ours(int sig, const siginfo_t *info)
 {
     if (sig == SIGTRAP)
         return info->si_code == 6 /* TRAP_PERF */ &&

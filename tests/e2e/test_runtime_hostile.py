@@ -51,10 +51,6 @@ class Hostile(unittest.TestCase):
                                  said[1])
                 print('# %s, %s: %s' % (case, source, said[1].strip()))
 
-    @unittest.skipIf('thread' in SANITIZED,
-                     'ThreadSanitizer keeps the copies of siginfo that it '
-                     'makes in memory of the thread, and takes what uses '
-                     'that memory later for a race')
     def test_64_threads_that_start_and_die_all_the_time(self):
         self.run_case('threads', 8)
 
