@@ -33,7 +33,7 @@ static bool file_offset(const struct frames_file *file, uint64_t vaddr,
 static bool map_file(struct frames *f, const struct frames_file *file,
                      uint64_t vaddr, size_t n, size_t *skip)
 {
-    uint64_t offset;
+    uint64_t offset, in_page;
     void *p = MAP_FAILED;
     int fd;
 
@@ -42,14 +42,15 @@ static bool map_file(struct frames *f, const struct frames_file *file,
     fd = open(file->path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    *skip = (size_t)(offset % (uint64_t)sysconf(_SC_PAGESIZE));
+    in_page = offset % (uint64_t)sysconf(_SC_PAGESIZE);
     if (elf_fd_has_build_id(fd, file->build_id, file->build_id_n))
-        p = mmap(NULL, n + *skip, PROT_READ, MAP_PRIVATE, fd,
-                 (off_t)(offset - *skip));
+        p = mmap(NULL, n + in_page, PROT_READ, MAP_PRIVATE, fd,
+                 (off_t)(offset - in_page));
     close(fd);
     if (p == MAP_FAILED)
         return false;
-    *f = (struct frames){p, n + *skip};
+    *f = (struct frames){p, n + in_page};
+    *skip = in_page;
     return true;
 }
 
