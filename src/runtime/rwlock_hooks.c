@@ -74,12 +74,20 @@ PPROF_API int pthread_rwlock_wrlock(pthread_rwlock_t *l)
 typedef int timed_rwlock_fn(pthread_rwlock_t *, timeout);
 typedef int clock_rwlock_fn(pthread_rwlock_t *, clockid_t, timeout);
 
+/* A deadline that makes no sense is refused even if the lock is free. */
+static bool may_try(clockid_t clock, timeout until)
+{
+    return lock_hooks_on() &&
+           (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC) && until &&
+           until->tv_nsec >= 0 && until->tv_nsec < 1000000000;
+}
+
 static int timed_rwlock(pthread_rwlock_t *l, timed_rwlock_fn *real,
                         rwlock_fn *attempt, timeout until,
                         struct lock_site site)
 {
     struct lock_wait w;
-    int rc = lock_hooks_on() ? attempt(l) : EBUSY;
+    int rc = may_try(CLOCK_REALTIME, until) ? attempt(l) : EBUSY;
 
     if (rc != EBUSY)
         return rc;
@@ -91,11 +99,14 @@ static int timed_rwlock(pthread_rwlock_t *l, timed_rwlock_fn *real,
 }
 
 static int clock_rwlock(pthread_rwlock_t *l, clock_rwlock_fn *real,
-                        clockid_t clock, timeout until, struct lock_site site)
+                        rwlock_fn *attempt, clockid_t clock, timeout until,
+                        struct lock_site site)
 {
     struct lock_wait w;
-    int rc;
+    int rc = may_try(clock, until) ? attempt(l) : EBUSY;
 
+    if (rc != EBUSY)
+        return rc;
     if (!locks_wait_begin(&w, l, site))
         return real(l, clock, until);
     rc = real(l, clock, until);
@@ -127,6 +138,7 @@ PPROF_API int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
     static hook_slot next;
 
     return clock_rwlock(l, hook_next(&next, "pthread_rwlock_clockrdlock"),
+                        hook_next(&next_tryrdlock, "pthread_rwlock_tryrdlock"),
                         clock, until, LOCK_SITE());
 }
 
@@ -136,6 +148,7 @@ PPROF_API int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
     static hook_slot next;
 
     return clock_rwlock(l, hook_next(&next, "pthread_rwlock_clockwrlock"),
+                        hook_next(&next_trywrlock, "pthread_rwlock_trywrlock"),
                         clock, until, LOCK_SITE());
 }
 

@@ -195,13 +195,19 @@ PPROF_API int pthread_barrier_wait(pthread_barrier_t *b)
 
 /* --- joins ---------------------------------------------------------------- */
 
+/* A thread that has ended is not waited for; libc's own is no cancellation
+ * point then, either. */
 static int join(pthread_t thread, void **result, struct lock_site site)
 {
-    static hook_slot next;
+    static hook_slot next, next_try;
     int (*real)(pthread_t, void **) = hook_next(&next, "pthread_join");
+    int (*attempt)(pthread_t, void **) =
+        hook_next(&next_try, "pthread_tryjoin_np");
     struct lock_wait w;
-    int rc;
+    int rc = lock_hooks_on() ? attempt(thread, result) : EBUSY;
 
+    if (rc != EBUSY)
+        return rc;
     if (!locks_wait_begin(&w, NULL, site))
         return real(thread, result);
     rc = real(thread, result);

@@ -117,9 +117,12 @@ static void recursion_counts(void)
     CHECK(pthread_mutex_unlock(&target) == EPERM);
 }
 
+static _Atomic int is_locked;
+
 static void *lock_and_die(void *arg)
 {
     pthread_mutex_lock(&target);
+    is_locked = 1;
     sleep_ms(*(int *)arg);
     return NULL;
 }
@@ -132,7 +135,8 @@ static void owners_may_die(void)
     target = mutex_of(PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_ROBUST, 0);
     /* While we wait, and before we come. */
     CHECK(pthread_create(&thread, NULL, lock_and_die, &ms) == 0);
-    sleep_ms(10);
+    while (!is_locked)
+        sleep_ms(1);
     CHECK(pthread_mutex_lock(&target) == EOWNERDEAD);
     CHECK(pthread_mutex_consistent(&target) == 0);
     CHECK(pthread_mutex_unlock(&target) == 0);
@@ -153,8 +157,8 @@ static pthread_rwlock_t held_rwlock = PTHREAD_RWLOCK_INITIALIZER;
 
 static void *wait_in_vain(void *arg)
 {
-    struct timespec t = from_now(CLOCK_REALTIME, 100);
-    struct timespec m = from_now(CLOCK_MONOTONIC, 100), bad = {0, -1};
+    struct timespec t = from_now(CLOCK_REALTIME, 300);
+    struct timespec m = from_now(CLOCK_MONOTONIC, 300), bad = {0, -1};
     sem_t s;
 
     CHECK(pthread_mutex_timedlock(&held, &t) == ETIMEDOUT);
@@ -174,6 +178,19 @@ static void *wait_in_vain(void *arg)
     errno = 0;
     CHECK(sem_timedwait(&s, &bad) == -1 && errno == EINVAL);
     return arg;
+}
+
+/* Also when there is nothing to wait for. */
+static void bad_deadlines_are_refused(void)
+{
+    struct timespec bad = {0, -1}, t = from_now(CLOCK_REALTIME, 10);
+    pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;
+
+    CHECK(pthread_rwlock_timedrdlock(&l, &bad) == EINVAL);
+    CHECK(pthread_rwlock_timedwrlock(&l, &bad) == EINVAL);
+    CHECK(pthread_rwlock_clockwrlock(&l, 12345, &t) == EINVAL);
+    CHECK(pthread_rwlock_clockrdlock(&l, CLOCK_REALTIME, &t) == 0);
+    CHECK(pthread_rwlock_unlock(&l) == 0);
 }
 
 static void deadlines_pass(void)
@@ -224,7 +241,7 @@ static void signals_interrupt_semaphores(void)
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static pthread_mutex_t cond_mutex = PTHREAD_MUTEX_INITIALIZER;
 static sem_t never;
-static _Atomic int cleaned;
+static _Atomic int begun, cleaned;
 
 static void clean(void *mutex)
 {
@@ -237,6 +254,7 @@ static void *cancelled_in_cond(void *arg)
 {
     pthread_mutex_lock(&cond_mutex);
     pthread_cleanup_push(clean, &cond_mutex);
+    begun++;
     for (;;)
         pthread_cond_wait(&cond, &cond_mutex);
     pthread_cleanup_pop(0);
@@ -246,6 +264,7 @@ static void *cancelled_in_cond(void *arg)
 static void *cancelled_in_sem(void *arg)
 {
     pthread_cleanup_push(clean, NULL);
+    begun++;
     for (;;)
         sem_wait(&never);
     pthread_cleanup_pop(0);
@@ -255,6 +274,7 @@ static void *cancelled_in_sem(void *arg)
 static void *cancelled_in_join(void *arg)
 {
     pthread_cleanup_push(clean, NULL);
+    begun++;
     pthread_join(*(pthread_t *)arg, NULL);
     pthread_cleanup_pop(0);
     return NULL;
@@ -267,6 +287,7 @@ static void *cancelled_before_sem(void *arg)
 
     sem_init(&s, 0, 1);
     pthread_cleanup_push(clean, NULL);
+    begun++;
     pthread_cancel(pthread_self());
     sem_wait(&s);
     cleaned += 100;
@@ -285,7 +306,9 @@ static void cancellation_cleans_up(void)
     CHECK(pthread_create(&other, NULL, cancelled_in_sem, NULL) == 0);
     for (int i = 0; i < 4; i++)
         CHECK(pthread_create(&threads[i], NULL, runs[i], &other) == 0);
-    sleep_ms(30);
+    while (begun < 5)
+        sleep_ms(1);
+    sleep_ms(20);
     for (int i = 0; i < 4; i++) {
         pthread_cancel(threads[i]);
         CHECK(pthread_join(threads[i], &result) == 0);
@@ -477,6 +500,7 @@ int main(void)
         {"errors_are_passed_on", errors_are_passed_on},
         {"recursion_counts", recursion_counts},
         {"owners_may_die", owners_may_die},
+        {"bad_deadlines_are_refused", bad_deadlines_are_refused},
         {"deadlines_pass", deadlines_pass},
         {"signals_interrupt_semaphores", signals_interrupt_semaphores},
         {"cancellation_cleans_up", cancellation_cleans_up},
