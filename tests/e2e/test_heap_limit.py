@@ -13,7 +13,9 @@ from runtime import BUILD, PROGRAMS
 LIMIT = 512 << 20
 
 
-def run(env, megabytes=600):
+# Two thirds and more of the limit, with what else the program has; a profile
+# needs room, too.
+def run(env, megabytes=300):
     return subprocess.run(
         [os.path.join(PROGRAMS, 'heap_grow'), str(megabytes), '4'],
         env=dict(os.environ, **env,
@@ -31,20 +33,20 @@ def grown(path):
 class Limit(unittest.TestCase):
     def test_each_threshold_gives_one_whole_file(self):
         with tempfile.TemporaryDirectory() as directory:
-            done = run({'PPROF_HEAP_DUMP_AT': '80%,60%',
+            done = run({'PPROF_HEAP_DUMP_AT': '60%,40%',
                         'PPROF_HEAP_DUMP_DIR': directory,
                         'PPROF_SERVICE': 'a/b'})
             self.assertEqual(done.returncode, 0, done.stderr)
-            names = sorted(os.listdir(directory))
-            self.assertEqual(
-                [name.split('.')[0:2] + name.split('.')[3:] for name in names],
-                [['heap', 'a_b', '60', 'pb', 'gz'],
-                 ['heap', 'a_b', '80', 'pb', 'gz']], done.stderr)
-            low, high = (grown(os.path.join(directory, name))
-                         for name in names)
-            self.assertGreater(low, 50 << 20)
-            self.assertGreater(high, low)
-            self.assertLess(high, LIMIT)
+            found = {}
+            for name in os.listdir(directory):
+                kind, service, _, percent, *rest = name.split('.')
+                self.assertEqual([kind, service, *rest],
+                                 ['heap', 'a_b', 'pb', 'gz'])
+                found[percent] = grown(os.path.join(directory, name))
+            # On a busy machine both may be passed between two looks.
+            self.assertLessEqual(set(found), {'40', '60'})
+            self.assertTrue(50 << 20 < found['60'] < LIMIT, done.stderr)
+            self.assertLessEqual(found.get('40', 0), found['60'])
 
     def test_far_from_the_limit_nothing_is_written(self):
         with tempfile.TemporaryDirectory() as directory:
@@ -91,7 +93,7 @@ class Limit(unittest.TestCase):
                     'PPROF_HEAP_DUMP_URL': 'http://127.0.0.1:1'})
         self.assertEqual(done.returncode, 0)
         self.assertIn('no heap profile at 60%', done.stderr)
-        self.assertGreater(int(done.stdout), 200)
+        self.assertEqual(done.stdout, '300\n')
 
 
 if __name__ == '__main__':

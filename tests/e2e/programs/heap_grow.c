@@ -1,8 +1,8 @@
 /*
  * usage: heap_grow MEGABYTES MILLISECONDS
  *
- * Takes so many megabytes, one in every few milliseconds, keeps them, and
- * says how far it came.
+ * Takes so many megabytes, one in every few milliseconds, keeps them for two
+ * seconds, and says how far it came.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +33,7 @@ int main(int argc, char **argv)
         i++;
         nanosleep(&pause, NULL);
     }
+    nanosleep(&(struct timespec){2, 0}, NULL);
     printf("%d\n", i);
     return 0;
 }
