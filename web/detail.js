@@ -7,7 +7,7 @@ import { copyText, el } from './dom.js';
  * @typedef {object} Detail
  * @property {string} name
  * @property {[string, string][]} facts     what and how much
- * @property {() => string} [stack]         the frames from the root, a line each
+ * @property {() => string} [stack]         from the root, a frame a line
  */
 
 /** In one sentence. @param {Detail} detail */

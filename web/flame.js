@@ -74,6 +74,7 @@ export class FlameView {
       hover: (node) => this.onHover(icicle, node),
       select: (node) => this.onSelect(icicle, node),
       moved: () => this.onMoved(icicle),
+      zoomed: (node) => this.onZoomed(icicle, node),
       menu: (node, x, y) => this.openMenu(-1, node, x, y, icicle),
       describe: (node) => this.describe(icicle, node),
     }, label);
@@ -270,7 +271,17 @@ export class FlameView {
     const who = node >= 0 ? tree.source[node] : source;
     frameMenu(this.app, x, y, { name: tree.sources.strings[
       tree.sources.name[who]], isRoot: who === 0,
-    zoom: icicle ? () => icicle.zoomTo(node) : null });
+    zoom: icicle ? () => icicle.zoomInto(node) : null });
+  }
+
+  /** Before and after go together. @param {Icicle} icicle
+   * @param {number} node */
+  onZoomed(icicle, node) {
+    for (const panel of this.panels) {
+      if (panel.icicle !== icicle && panel.tree === icicle.tree) {
+        panel.icicle.zoomTo(node);
+      }
+    }
   }
 
   /** @param {Icicle} icicle */
@@ -302,7 +313,7 @@ export class FlameView {
     const panel = this.panels[this.panels.length - 1];
     panel.icicle.select(node);
     this.onSelect(panel.icicle, node);
-    panel.icicle.zoomTo(node);
+    panel.icicle.zoomInto(node);
   }
 
   /** @param {number} step 1 or -1 */
@@ -314,7 +325,8 @@ export class FlameView {
   escape() {
     const { icicle } = this.panels[this.panels.length - 1] ?? {};
     if (!icicle) return false;
-    if (icicle.back()) return true;
+    const moved = this.panels.map((panel) => panel.icicle.back());
+    if (moved.includes(true)) return true;
     if (icicle.selected >= 0) {
       icicle.select(-1);
       this.onSelect(icicle, -1);

@@ -29,7 +29,8 @@ export function frameMenu(app, x, y, frame) {
   const pivot = () => app.state.set({ p: exactly(name), ...PLACE_WORDS },
     { view: 'flamegraph' });
   if (frame.isRoot) {
-    openMenu(x, y, [{ label: 'Show everything', act: frame.zoom ?? (() => {}) }]);
+    openMenu(x, y, [{ label: 'Show everything',
+      act: frame.zoom ?? (() => {}) }]);
     return;
   }
   openMenu(x, y, [

@@ -17,6 +17,7 @@ import { nodeUnder, paint, ROW, rowY, walkRow } from './paint.js';
  * @property {(node: number) => void} hover  -1: nothing is
  * @property {(node: number) => void} select
  * @property {() => void} moved              the window changed
+ * @property {(node: number) => void} zoomed  the user fitted it to the width
  * @property {(node: number, x: number, y: number) => void} menu
  * @property {(node: number) => string} describe for screen readers
  */
@@ -230,6 +231,12 @@ export class Icicle {
 
   remember() {
     this.history.push(this.win.from, this.win.to, this.win.top);
+  }
+
+  /** The user wants a node to fill the width. @param {number} node */
+  zoomInto(node) {
+    this.zoomTo(node);
+    this.events.zoomed(node);
   }
 
   /** Fits a node to the width. @param {number} node @param {boolean} [now] */

@@ -46,7 +46,8 @@ export function showKeys() {
 export function addKeys(app) {
   addEventListener('keydown', (event) => {
     const target = /** @type {Element} */ (event.target);
-    const typing = target.matches?.('input:not([type=range]), textarea, select');
+    const typing = target.matches?.(
+      'input:not([type=range]), textarea, select');
     if (typing || event.defaultPrevented || event.ctrlKey || event.metaKey ||
       event.altKey || document.querySelector('dialog[open], .menu')) return;
     if (onKey(app, event.key)) event.preventDefault();

@@ -30,7 +30,9 @@ export class Tree {
     for (let i = 0; i < count; i++) {
       this.first[i] = next;
       const end = next + children[i];
-      if (end > count || next <= i) throw new Error('the call tree is not whole');
+      if (end > count || next <= i) {
+        throw new Error('the call tree is not whole');
+      }
       for (; next < end; next++) this.parent[next] = i;
     }
     this.first[count] = next;

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test, { after, afterEach } from 'node:test';
-import { barriers, finish, keep, open, rowsOf, serve, settled, shoot,
+import { barriers, boxOf, finish, keep, open, rowsOf, serve, settled, shoot,
   takeComplaints, terminal } from './browser.mjs';
 import { encodeProfile, EVIL, SHOP, SHOP_LATER, TYPES }
   from './profile_fixture.mjs';
@@ -188,5 +188,12 @@ test('a difference is shown three ways and as a table', async () => {
       mode === 'side' ? 2 : 1);
     await shoot(page, `diff-${mode}`);
   }
+  const after_ = await boxOf(page, 'db::query');
+  await page.mouse.dblclick(after_.x, after_.y);
+  await settled(page);
+  assert.deepEqual(await page.evaluate(() => {
+    const { main, second } = globalThis.pprofPage.view;
+    return [main.zoomNode === second.zoomNode, second.isZoomed()];
+  }), [true, true]);
   await page.context().close();
 });
