@@ -11,6 +11,8 @@ import support
 
 SERVICE = os.path.join(support.BUILD, 'examples', 'service')
 RUN = os.path.join(support.BUILD, 'pprof-run')
+# Has an endpoint and leaves the CPUs to the test.
+QUIET = [RUN, '/bin/sleep', '1000']
 
 
 class Program:
@@ -67,7 +69,7 @@ class TestCase(support.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.certs, ignore_errors=True)
 
     def serve(self, command=None, **env):
-        program = Program(command or [SERVICE], **env)
+        program = Program(command or QUIET, **env)
         self.addCleanup(program.stop)
         return program
 

@@ -30,7 +30,7 @@ class Floods(TestCase):
 
     def flood(self, attack):
         """Runs it; the share of one CPU that our thread used meanwhile."""
-        program = self.serve(PPROF_MAX_CPU='2')
+        program = self.serve([SERVICE], PPROF_MAX_CPU='2')
         stop = threading.Event()
         threads = [threading.Thread(target=self.repeat,
                                     args=(attack, program.port, stop))
@@ -92,7 +92,7 @@ class Floods(TestCase):
             self.skipTest('no more than %d descriptors' % limit[1])
         resource.setrlimit(resource.RLIMIT_NOFILE, (10500, limit[1]))
         self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, limit)
-        program = self.serve(PPROF_MAX_CPU='2')
+        program = self.serve([SERVICE], PPROF_MAX_CPU='2')
         before = cpu_seconds(program.process.pid, 'pprof-http')
         start = time.monotonic()
         sockets = []
@@ -196,8 +196,8 @@ class Life(TestCase):
         urls = {line.split()[-1] for line in program.said}
         self.assertEqual(len(urls), 2, program.said)
         for url in urls:
-            self.assertEqual(self.status(url + 'threads', '-k'), 403)
-            self.assertEqual(self.status(url + 'threads', '-k', '--cert',
+            self.assertEqual(self.status(url + 'cmdline', '-k'), 403)
+            self.assertEqual(self.status(url + 'cmdline', '-k', '--cert',
                                          cert, '--key', key), 200)
 
     def test_a_client_that_breaks_off_kills_nobody(self):
@@ -207,7 +207,7 @@ class Life(TestCase):
         for _ in range(20):
             s = context.wrap_socket(socket.create_connection(
                 ('127.0.0.1', program.port)))
-            s.sendall(b'GET /debug/pprof/threads?debug=2 HTTP/1.1\r\n'
+            s.sendall(b'GET /debug/pprof/symbol HTTP/1.1\r\n'
                       b'Host: localhost\r\n\r\n' * 5)
             s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
                          b'\1\0\0\0\0\0\0\0')
@@ -229,7 +229,7 @@ class Life(TestCase):
         support.wait_for_port(port, process)
         for _ in range(3):
             self.assertEqual(self.status(
-                'http://127.0.0.1:%d/debug/pprof/threads' % port), 200)
+                'http://127.0.0.1:%d/debug/pprof/cmdline' % port), 200)
         self.assertIsNone(process.poll())
 
     def test_a_file_that_is_number_2_now_gets_no_line(self):
@@ -244,12 +244,12 @@ class Life(TestCase):
             if os.path.exists(self.path('data')):
                 break
             time.sleep(0.05)
-        self.assertEqual(self.status(program.url + '/debug/pprof/threads'),
+        self.assertEqual(self.status(program.url + '/debug/pprof/cmdline'),
                          200)
         self.assertEqual(os.path.getsize(self.path('data')), 0)
 
     def test_nothing_of_openssl_without_tls(self):
         program = self.serve()
-        self.status(program.url + '/debug/pprof/threads')
+        self.status(program.url + '/debug/pprof/cmdline')
         with open('/proc/%d/maps' % program.process.pid) as f:
             self.assertNotIn('libssl', f.read())
