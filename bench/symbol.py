@@ -120,7 +120,7 @@ def main():
                               '-output=/dev/null', profile],
         }
         ours = None
-        for name in ['pprof'] + arguments.peers.split(','):
+        for name in ['pprof'] + [p for p in arguments.peers.split(',') if p]:
             runs = [measure(commands[name], text)
                     for _ in range(arguments.times)]
             best = {key: min(run[key] for run in runs) for key in runs[0]}

@@ -124,6 +124,10 @@ static bool read_attributes(struct dwarf_abbrevs *t, struct cursor *c,
         if (!to || form > UINT16_MAX)
             return false;
         size = dwarf_form_size((unsigned)form, t->format);
+        if (slot_of(name) == SLOT_SIBLING && form == DW_FORM_ref4)
+            a->sibling_at = a->fixed;
+        else if (slot_of(name) == SLOT_SIBLING)
+            a->fixed = DWARF_VARIABLE; /* read value by value */
         *to = (struct dwarf_attribute){
             .form = (uint16_t)form,
             .slot = slot_of(name),
@@ -155,8 +159,9 @@ static bool read_table(struct dwarf_abbrevs *t, struct cursor *c)
     bool sorted = true;
 
     for (;;) {
-        struct dwarf_abbrev a = {.code = cursor_uleb(c)}, *to;
+        struct dwarf_abbrev a = {.sibling_at = DWARF_VARIABLE}, *to;
 
+        a.code = cursor_uleb(c);
         if (a.code == 0)
             break;
         a.tag = (uint16_t)cursor_uleb(c);

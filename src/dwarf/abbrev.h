@@ -45,8 +45,9 @@ struct dwarf_attribute {
 
 struct dwarf_abbrev {
     uint64_t code;
-    uint32_t first, n; /* attributes */
-    uint32_t fixed;    /* bytes of all values, or VARIABLE */
+    uint32_t first, n;   /* attributes */
+    uint32_t fixed;      /* bytes of all values, or VARIABLE */
+    uint32_t sibling_at; /* of these, if fixed and of four bytes */
     uint16_t tag;
     bool has_children, has_sibling, has_code;
 };

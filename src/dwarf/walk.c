@@ -110,9 +110,14 @@ static uint64_t skip_values(struct position *p, const struct dwarf_abbrev *a)
     const struct dwarf_attribute *v = dwarf_attributes(p->abbrevs, a);
     uint64_t sibling = 0;
 
-    if (a->fixed != DWARF_VARIABLE && !a->has_sibling) {
-        cursor_skip(&p->c, a->fixed);
-        return 0;
+    if (a->fixed != DWARF_VARIABLE) {
+        const uint8_t *values = p->c.at;
+        uint32_t offset;
+
+        if (!cursor_skip(&p->c, a->fixed) || a->sibling_at == DWARF_VARIABLE)
+            return 0;
+        memcpy(&offset, values + a->sibling_at, sizeof(offset));
+        return p->unit->offset + offset;
     }
     for (uint32_t i = 0; i < a->n && !p->c.bad; i++) {
         if (v[i].slot == SLOT_SIBLING)
@@ -163,7 +168,7 @@ static bool enter_code(struct position *p, const struct dwarf_abbrev *a,
         go_to(p, v[SLOT_SIBLING].u);
         return true;
     }
-    return push_level(p, (struct level){parent, !cover.covers});
+    return push_level(p, (struct level){parent, !cover.covers, true});
 }
 
 /* Anything else: its children may have code, but not those of what a
@@ -177,12 +182,14 @@ static bool enter_other(struct position *p, const struct dwarf_abbrev *a,
 
     if (!a->has_children)
         return true;
-    if (sibling && !p->thorough && (level.skipping || !encloses)) {
+    if (sibling && (p->thorough ? !level.in_function && !encloses &&
+                                      a->tag != DW_TAG_subprogram
+                                : level.skipping || !encloses)) {
         go_to(p, sibling);
         return true;
     }
     if (a->tag == DW_TAG_subprogram)
-        level.skipping = true;
+        level.skipping = level.in_function = true;
     return push_level(p, level);
 }
 
@@ -192,7 +199,7 @@ static bool step(struct position *p)
     uint64_t code = cursor_uleb(&p->c);
     const struct level *levels = p->walk->levels.p;
     const struct dwarf_abbrev *a;
-    struct level level = {NO_SCOPE, false};
+    struct level level = {.scope = NO_SCOPE};
 
     if (code == 0) {
         if (p->walk->levels.n)
@@ -235,7 +242,7 @@ void walk_unit(struct walk *w, struct dwarf_abbrev_cache *cache,
     struct position p = {.walk = w, .unit = u};
     uint64_t n = u->end - u->first_entry;
     const uint8_t *bytes =
-        elf_section_at(&u->file->sections[DWARF_INFO], u->first_entry, n);
+        elf_section_window(&u->file->sections[DWARF_INFO], u->first_entry, n);
 
     w->scopes.n = 0;
     p.abbrevs = dwarf_unit_abbrevs(cache, u);
@@ -244,7 +251,8 @@ void walk_unit(struct walk *w, struct dwarf_abbrev_cache *cache,
     p.c = cursor_of(bytes, n);
     walk_all(p);
     /* Functions inside others that were jumped over: gcc leaves those of
-     * local types and lambdas there. */
+     * local types and lambdas there.  Types that are in no function are
+     * jumped over still. */
     p.thorough = true;
     if (!all_found(w) && dwarf_spend(u->file->work, n))
         walk_all(p);

@@ -29,6 +29,7 @@ struct wanted {
 struct level {
     uint32_t scope; /* around them */
     bool skipping;  /* their parent holds no wanted address */
+    bool in_function;
 };
 
 struct walk {

@@ -77,6 +77,7 @@ void elf_section_release(struct elf_section *s)
 {
     pages_free(s->bytes, s->size);
     pages_free(s->there, bitmap_bytes(s));
+    pages_free(s->window, s->window_cap);
     *s = (struct elf_section){.file = s->file};
 }
 
@@ -166,7 +167,14 @@ static bool read_pages(struct elf_section *s, uint64_t from, uint64_t to)
     return true;
 }
 
-const uint8_t *elf_section_at(struct elf_section *s, uint64_t offset,
+static bool in_window(const struct elf_section *s, uint64_t offset, uint64_t n)
+{
+    return offset >= s->window_offset && n <= s->window_n &&
+           offset - s->window_offset <= s->window_n - n;
+}
+
+/* By pages, whatever the window holds. */
+static const uint8_t *read_at(struct elf_section *s, uint64_t offset,
                               uint64_t n)
 {
     uint64_t end, page;
@@ -187,10 +195,50 @@ const uint8_t *elf_section_at(struct elf_section *s, uint64_t offset,
     return s->bytes + offset;
 }
 
+const uint8_t *elf_section_window(struct elf_section *s, uint64_t offset,
+                                  uint64_t n)
+{
+    if (s->packed_n || n == 0 || offset > s->size || n > s->size - offset ||
+        s->is_broken)
+        return read_at(s, offset, n);
+    if (in_window(s, offset, n))
+        return s->window + (offset - s->window_offset);
+    s->window_n = 0;
+    if (n > s->window_cap) {
+        pages_free(s->window, s->window_cap);
+        s->window_cap = n + n / 2;
+        s->window = pages_alloc(s->window_cap);
+        if (!s->window) {
+            s->window_cap = 0;
+            return NULL;
+        }
+    }
+    if (!elf_read_at(s->file->fd, s->window, n, s->offset + offset))
+        return NULL;
+    s->window_offset = offset;
+    s->window_n = n;
+    return s->window;
+}
+
+const uint8_t *elf_section_at(struct elf_section *s, uint64_t offset,
+                              uint64_t n)
+{
+    if (n && in_window(s, offset, n))
+        return s->window + (offset - s->window_offset);
+    return read_at(s, offset, n);
+}
+
 const char *elf_section_text(struct elf_section *s, uint64_t offset)
 {
     uint64_t from = offset, end;
 
+    if (in_window(s, offset, 1)) {
+        const char *text =
+            (const char *)s->window + (offset - s->window_offset);
+
+        if (memchr(text, 0, s->window_offset + s->window_n - offset))
+            return text;
+    }
     /* A page at a time, until one holds the NUL. */
     do {
         const uint8_t *p;
@@ -198,7 +246,7 @@ const char *elf_section_text(struct elf_section *s, uint64_t offset)
         end = (from / PAGE + 1) * PAGE;
         if (end > s->size)
             end = s->size;
-        if (from >= end || !(p = elf_section_at(s, from, end - from)))
+        if (from >= end || !(p = read_at(s, from, end - from)))
             return NULL;
         if (memchr(p, 0, end - from))
             return (const char *)s->bytes + offset;

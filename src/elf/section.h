@@ -7,7 +7,9 @@
  * The bytes of a section, read from the file page by page when they are asked
  * for: a table of hundreds of megabytes costs what is looked at.
  *
- * Pointers stay good until elf_section_drop() or _release().  A compressed
+ * Pointers stay good until elf_section_drop() or _release(); those into the
+ * window, which is for going through large parts one after another in the
+ * same memory, until the next elf_section_window().  A compressed
  * section (zlib, by SHF_COMPRESSED or a .zdebug name) is inflated whole at
  * the first question and stays.
  */
@@ -19,6 +21,9 @@ struct elf_section {
     uint64_t *there;       /* a bit for each page that has been read */
     uint64_t loaded;       /* bytes read or inflated */
     bool is_broken;        /* cannot be read */
+    uint8_t *window;       /* room for window_cap bytes */
+    size_t window_cap;
+    uint64_t window_offset, window_n; /* what it holds */
 };
 
 /* An empty section when `header` is NULL. */
@@ -32,6 +37,10 @@ void elf_section_drop(struct elf_section *s);
 /* The n bytes at an offset; NULL when they are not all there. */
 const uint8_t *elf_section_at(struct elf_section *s, uint64_t offset,
                               uint64_t n);
+
+/* The same, read into the window. */
+const uint8_t *elf_section_window(struct elf_section *s, uint64_t offset,
+                                  uint64_t n);
 
 /* The text at an offset, with its NUL; NULL when it is not there or longer
  * than a mebibyte. */
