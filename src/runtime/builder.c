@@ -16,7 +16,7 @@
 #define LONG_NICE  10
 
 /* Between two looks for new code. */
-#define MIN_PAUSE_NS 5000000
+#define MIN_PAUSE_NS 1000000
 #define MAX_PAUSE_NS 1000000000
 
 static struct {

@@ -196,10 +196,9 @@ class Programs(unittest.TestCase):
                     options=['-source', source, '-rate', '1000']))
                 ends = stack_ends(self.profile)
                 print('# %s: stacks %s' % (source, ends))
-                # The first sample in it finds it; on a busy machine a second
-                # one may come before somebody has looked.
-                self.assertLessEqual(sum(ends[1:]), 2 * 10)
-                self.assertGreater(ends[0], 50)
+                # The first sample in it finds it, each of ten times; on a
+                # busy machine more may come before somebody has looked.
+                self.assertGreater(ends[0], 0.75 * sum(ends))
                 self.assertIn('truth_library_30', top(self.profile))
 
     def test_every_way_to_end_leaves_a_profile(self):
