@@ -115,14 +115,11 @@ class Behaviour(test_endpoint.Endpoint):
             self.assertEqual(headers['X-Content-Type-Options'], 'nosniff')
             self.assertIsNone(headers['ETag'])
 
-    def test_head_takes_the_time_and_sends_no_body(self):
-        start = time.monotonic()
-        status, headers, body = self.get('profile?seconds=1', method='HEAD')
-        self.assertGreaterEqual(time.monotonic() - start, 1)
+    def test_head_has_the_headers_and_no_body(self):
+        status, headers, body = self.get('profile?seconds=100', method='HEAD')
         self.assertEqual((status, body), (200, b''))
         self.assertEqual(headers['Content-Disposition'],
                          'attachment; filename="profile"')
-        self.assertGreater(int(headers['Content-Length']), 100)
 
     def test_nothing_is_sent_before_the_time_is_over(self):
         host, port = self.address.split(':')
@@ -200,6 +197,14 @@ class Commands(test_endpoint.Endpoint):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
+    def until(self, word, run):
+        """On a machine that is busy a thread may not answer in time."""
+        for _ in range(20):
+            said = run()
+            if word in said:
+                return said
+        self.fail('%s not in %s' % (word, said))
+
     @support.needs('curl')
     def test_curl(self):
         self.curl('-o', 'cpu.pb.gz', self.url + 'profile?seconds=1')
@@ -207,7 +212,7 @@ class Commands(test_endpoint.Endpoint):
                       self.pprof('-top', self.path('cpu.pb.gz')).stdout)
         self.curl('-OJ', self.url + 'goroutine?seconds=1')
         self.assertTrue(os.path.exists(self.path('goroutine-delta')))
-        self.assertIn(b'worker', self.curl(self.url + 'threads?debug=2'))
+        self.until(b'worker', lambda: self.curl(self.url + 'threads?debug=2'))
         self.assertIn(b'200 OK', self.curl('-I', self.url + 'threads'))
         self.assertIn(b'/debug/pprof/', self.curl('-L', self.url[:-1]))
         failed = self.run_here('curl', '-sS', '--fail', self.url + 'nope')
@@ -218,7 +223,8 @@ class Commands(test_endpoint.Endpoint):
 
     @support.needs('curl')
     def test_symbols_as_jeprof_asks_for_them(self):
-        text = self.curl(self.url + 'threads?debug=1').decode()
+        text = self.until(b'worker+', lambda: self.curl(
+            self.url + 'threads?debug=1')).decode()
         address = re.search(r'#\t(0x[0-9a-f]+)\tworker\+', text).group(1)
         self.assertIn(b'num_symbols: 1', self.curl(self.url + 'symbol'))
         with open(self.path('request'), 'w') as f:
@@ -242,9 +248,11 @@ class Commands(test_endpoint.Endpoint):
     def test_go_tool_pprof(self):
         for args, word in self.commands() + [
                 (['-top', '-seconds=1', self.address], 'handle_report')]:
-            done = self.run_here('go', 'tool', 'pprof', *args, text=True)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn(word, done.stdout, args)
+            def run():
+                done = self.run_here('go', 'tool', 'pprof', *args, text=True)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                return done.stdout
+            self.until(word, run)
 
     @support.needs('go')
     def test_go_tool_pprof_shows_why_it_was_refused(self):
@@ -256,9 +264,11 @@ class Commands(test_endpoint.Endpoint):
     def test_our_pprof(self):
         for args, word in self.commands() + [
                 (['-top', '-seconds=1', self.address], 'handle_report')]:
-            done = self.pprof('-no_save', *args)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn(word, done.stdout, args)
+            def run():
+                done = self.pprof('-no_save', *args)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                return done.stdout
+            self.until(word, run)
         done = self.pprof('-top', '-no_save', self.url + 'nope')
         self.assert_fails(done, 'Unknown profile')
 
