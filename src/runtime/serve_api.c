@@ -2,6 +2,7 @@
  * The functions of <pprof/pprof.h> that serve the endpoint.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "pprof/pprof.h"
@@ -26,11 +27,22 @@ static int failure_code(const struct error *err)
     return EINVAL;
 }
 
+static bool names_address(const struct pprof_serve_options *o)
+{
+    return o &&
+           o->size >= offsetof(struct pprof_serve_options, address) +
+                          sizeof(o->address) &&
+           o->address && *o->address;
+}
+
 int pprof_serve_opts(const struct pprof_serve_options *options)
 {
     struct serve_options o;
     struct error err = {""};
 
+    /* Who names no address has one already under pprof-run. */
+    if (!names_address(options) && *serve_address())
+        return 0;
     if (!serve_options_read(options, &o, &err) || !serve_start(&o, &err))
         return api_fail(failure_code(&err), &err);
     return 0;
