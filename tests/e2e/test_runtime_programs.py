@@ -127,11 +127,12 @@ class Programs(unittest.TestCase):
         """Linked with the library that is preloaded, too."""
         process = run_profiled(
             self.profile, [os.path.join(BUILD, 'examples', 'service'), '2'],
-            options=['-addr', '127.0.0.1:0'], stderr=subprocess.PIPE)
+            options=['-addr', '127.0.0.1:0', '-rate', '1000'],
+            stderr=subprocess.PIPE)
         self.addCleanup(process.stderr.close)
         self.finish(process)
         self.assertEqual(process.stderr.read().count(b'Starting'), 1)
-        self.check(['handle_report', 'compare', 'worker'])
+        self.check(['handle_report', 'compare', 'worker'], at_least=60)
 
     def test_a_cplusplus_program(self):
         for source in working_sources():
