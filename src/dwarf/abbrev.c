@@ -114,6 +114,7 @@ static bool read_attributes(struct dwarf_abbrevs *t, struct cursor *c,
     for (;;) {
         uint64_t name = cursor_uleb(c), form = cursor_uleb(c);
         struct dwarf_attribute *to;
+        uint8_t slot = slot_of(name);
         uint32_t size;
 
         if (c->bad)
@@ -124,13 +125,13 @@ static bool read_attributes(struct dwarf_abbrevs *t, struct cursor *c,
         if (!to || form > UINT16_MAX)
             return false;
         size = dwarf_form_size((unsigned)form, t->format);
-        if (slot_of(name) == SLOT_SIBLING && form == DW_FORM_ref4)
+        if (slot == SLOT_SIBLING && form == DW_FORM_ref4)
             a->sibling_at = a->fixed;
-        else if (slot_of(name) == SLOT_SIBLING)
+        else if (slot == SLOT_SIBLING)
             a->fixed = DWARF_VARIABLE; /* read value by value */
         *to = (struct dwarf_attribute){
             .form = (uint16_t)form,
-            .slot = slot_of(name),
+            .slot = slot,
             .size =
                 size == DWARF_VARIABLE ? DWARF_VARIABLE_SIZE : (uint8_t)size,
         };

@@ -90,6 +90,8 @@ static inline uint64_t cursor_uleb(struct cursor *c)
     unsigned shift = 0;
     uint8_t b;
 
+    if (c->at != c->end && *c->at < 0x80) /* nearly always */
+        return *c->at++;
     do {
         b = cursor_u8(c);
         if (shift < 64)
