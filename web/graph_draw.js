@@ -50,13 +50,20 @@ export function linesOf(node, total) {
   return node.flat === 0 ? [`${own} ${all}`] : [own, all];
 }
 
+/** Several labels of one sample come as -dot writes them: with its sign for a
+ * new line in between.
+ * @param {GraphNode['tags'][number]} tag */
+function tagLine(tag) {
+  const name = tag.name.replaceAll('\\n', ', ');
+  return `${tag.parent >= 0 ? '   ' : ''}${name}  ${tag.text}`;
+}
+
 /** @param {GraphNode} node @param {GraphData} graph @param {number} mostFlat */
 export function measureNode(node, graph, mostFlat) {
   const size = Math.round(SMALL + (LARGE - SMALL) *
     Math.sqrt(Math.abs(node.flat) / (mostFlat || 1)));
   const numbers = linesOf(node, graph.total);
-  const tags = node.tags.map((tag) => `${tag.parent >= 0 ? '   ' : ''}${
-    tag.name}  ${tag.text}`);
+  const tags = node.tags.map(tagLine);
   const widest = Math.max(
     ...node.lines.map((line) => widthOf(line, size, true)),
     ...numbers.map((line) => widthOf(line, SMALL, false)),

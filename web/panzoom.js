@@ -5,6 +5,15 @@
 const LEAST = 0.05;
 const MOST = 6;
 const READABLE = 0.8; // below this scale small text cannot be read
+const EDGE = 12; // left free around the drawing
+
+/** Where a drawing begins so that a place of it is in the middle of the view,
+ * as far as no room is wasted beside it.
+ * @param {number} view @param {number} drawing @param {number} place */
+function start(view, drawing, place) {
+  if (drawing + 2 * EDGE <= view) return (view - drawing) / 2;
+  return Math.min(EDGE, Math.max(view - drawing - EDGE, view / 2 - place));
+}
 
 /** @param {SVGSVGElement} picture @param {SVGGElement} content */
 export function addPanZoom(picture, content) {
@@ -94,8 +103,9 @@ export function addPanZoom(picture, content) {
       fit();
       if (scale >= READABLE) return;
       scale = READABLE;
-      x = picture.clientWidth / 2 - important.x * scale;
-      y = Math.min(12, 70 - important.y * scale);
+      x = start(picture.clientWidth, width * scale, important.x * scale);
+      y = important.y * scale < picture.clientHeight / 2 ? EDGE :
+        start(picture.clientHeight, height * scale, important.y * scale);
       apply();
     },
     reveal: (/** @type {SVGGElement} */ node) => {
