@@ -1,9 +1,7 @@
 #include "elf/file.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/pages.h"
 #include "elf/view.h"
@@ -12,26 +10,6 @@
 #define MAX_HEADERS ((size_t)1 << 20)
 #define MAX_NAMES   ((size_t)1 << 28)
 #define MAX_NOTES   65536
-
-bool elf_read_at(int fd, void *out, size_t n, uint64_t offset)
-{
-    char *to = out;
-
-    if (offset > INT64_MAX - n)
-        return false;
-    while (n) {
-        ssize_t got = pread(fd, to, n, (off_t)offset);
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        to += got;
-        n -= (size_t)got;
-        offset += (uint64_t)got;
-    }
-    return true;
-}
 
 static void widen_section(Elf64_Shdr *to, const Elf32_Shdr *from)
 {

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "elf/read.h"
+
 /*
  * An ELF file on disk: its headers, and its bytes by pread.
  *
@@ -36,9 +38,6 @@ const char *elf_file_section_name(const struct elf_file *f,
 
 /* The section of that name that has bytes in the file, or NULL. */
 const Elf64_Shdr *elf_file_find(const struct elf_file *f, const char *name);
-
-/* All n bytes at an offset, or false. */
-bool elf_read_at(int fd, void *out, size_t n, uint64_t offset);
 
 /* The GNU build id: from the note segments, then from sections.  Returns the
  * number of bytes, 0 when there is none. */

@@ -1,11 +1,10 @@
 #include "elf/symbols.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "elf/cursor.h"
+#include "elf/read.h"
 
 /* More than any real binary has; what a hostile one may make us read. */
 #define MAX_TABLE_BYTES (1u << 30)
@@ -17,24 +16,6 @@ struct raw_table {
     size_t names_n;
 };
 
-static bool read_at(int fd, void *out, size_t n, uint64_t offset)
-{
-    char *to = out;
-
-    while (n) {
-        ssize_t got = pread(fd, to, n, (off_t)offset);
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        to += got;
-        n -= (size_t)got;
-        offset += (uint64_t)got;
-    }
-    return true;
-}
-
 /* Bytes of the file on pages of their own; the caller frees them. */
 static void *load_bytes(int fd, uint64_t offset, uint64_t n)
 {
@@ -43,7 +24,7 @@ static void *load_bytes(int fd, uint64_t offset, uint64_t n)
     if (n == 0 || n > MAX_TABLE_BYTES || offset > INT64_MAX - n)
         return NULL;
     p = pages_alloc(n);
-    if (p && !read_at(fd, p, n, offset)) {
+    if (p && !elf_read_at(fd, p, n, offset)) {
         pages_free(p, n);
         return NULL;
     }
@@ -176,10 +157,10 @@ static size_t file_build_id(int fd, const Elf64_Ehdr *eh,
         uint8_t note[4096];
         Elf64_Phdr ph;
 
-        if (!read_at(fd, &ph, sizeof(ph), eh->e_phoff + i * sizeof(ph)))
+        if (!elf_read_at(fd, &ph, sizeof(ph), eh->e_phoff + i * sizeof(ph)))
             return 0;
         if (ph.p_type == PT_NOTE && ph.p_filesz <= sizeof(note) &&
-            read_at(fd, note, ph.p_filesz, ph.p_offset))
+            elf_read_at(fd, note, ph.p_filesz, ph.p_offset))
             n = elf_note_build_id(note, ph.p_filesz, out);
     }
     return n;
@@ -197,7 +178,7 @@ static bool same_build(int fd, const Elf64_Ehdr *eh, const uint8_t *id,
 /* The header of a file that is ELF and of our kind. */
 static bool read_header(int fd, Elf64_Ehdr *eh)
 {
-    return read_at(fd, eh, sizeof(*eh), 0) &&
+    return elf_read_at(fd, eh, sizeof(*eh), 0) &&
            memcmp(eh->e_ident, ELFMAG, SELFMAG) == 0 &&
            eh->e_ident[EI_CLASS] == ELFCLASS64 &&
            eh->e_ident[EI_DATA] == ELFDATA2LSB;
