@@ -138,8 +138,7 @@ static bool parse_event(struct str line, struct event *e)
 {
     struct str rest = line;
 
-    if (line.n == 0 || scan_is_space(line.s[0]))
-        return false;
+    line = rest = str_trim(line); /* short names stand to the right */
     next_word(&rest);
     while (rest.n) {
         size_t before = line.n - rest.n;
@@ -211,8 +210,10 @@ static bool is_script(struct str text)
     if (!parse_event(line, &e))
         return false;
     while (str_next_line(&text, &line) && str_trim(line).n)
-        if (!parse_frame(line, &f))
-            return parse_event(line, &e); /* no stacks: the next one */
+        if (parse_event(line, &e))
+            break; /* no stacks: the next one */
+        else if (!parse_frame(line, &f))
+            return false;
     return true;
 }
 
@@ -242,7 +243,7 @@ static bool parse_script(struct named_stack *s, struct str text,
                          struct error *err)
 {
     struct profile *p = s->profile;
-    struct event e = {.period = 0};
+    struct event e = {.period = 0}, next;
     struct script_frame f;
     struct str line;
     bool open = false;
@@ -251,7 +252,8 @@ static bool parse_script(struct named_stack *s, struct str text,
     while (str_next_line(&text, &line)) {
         if (str_has_prefix(line, STR("#")))
             continue;
-        if (open && parse_frame(line, &f)) {
+        /* "abc 12 1.5: …" looks like a frame, too. */
+        if (open && !parse_event(line, &next) && parse_frame(line, &f)) {
             if (!named_stack_frame(s, f.function, f.module, f.address, err))
                 return false;
             continue;
