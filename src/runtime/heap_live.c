@@ -114,10 +114,13 @@ static struct live_block block_of(const struct live_slot *s, uint64_t address)
     return (struct live_block){address, (uint32_t)data, (uint32_t)(data >> 32)};
 }
 
-/* The slot of an address and its level, NULL: it is not there. */
+/* The slot of an address and its level, NULL: it is not there.  free(NULL)
+ * comes here, too, and must not meet a slot that is free. */
 static struct live_slot *find(const struct heap_live *t, uint64_t address,
                               unsigned *level)
 {
+    if (address <= FILLING)
+        return NULL;
     for (*level = 0; *level < LIVE_LEVELS; ++*level) {
         struct live_bucket *v = level_get(t, *level), *b;
         struct live_slot *s;

@@ -35,6 +35,16 @@ TEST(a_block_is_found_once)
     heap_live_release(&table);
 }
 
+TEST(no_block_is_at_null)
+{
+    struct live_block b;
+
+    EXPECT(add(4096, 1) && remove_it(4096, 1));
+    EXPECT(!heap_live_remove(&table, 0, &b) && !heap_live_find(&table, 0, &b));
+    EXPECT(table.n == 0);
+    heap_live_release(&table);
+}
+
 TEST(it_grows_level_by_level)
 {
     enum { N = 300000 };
