@@ -134,7 +134,8 @@ def say(what, ratios, noise, **more):
 
 
 def redis_profile(rounds, source, hz):
-    server = Redis(['-source', source, '-rate', str(hz)])
+    chosen = ['-source', source] if source else []
+    server = Redis([*chosen, '-rate', str(hz)])
     server.start_load()
     ratios, noise = [], []
     server.profile(1)
@@ -150,7 +151,7 @@ def redis_profile(rounds, source, hz):
         ratios.append((b + c) / (a + d))
         noise.append(abs(a / d - 1))
     server.stop_load()
-    say('profile', ratios, noise, source=source, hz=hz)
+    say('profile', ratios, noise, source=source or 'its own choice', hz=hz)
     server.close()
 
 
@@ -189,7 +190,7 @@ def main():
     loop('endpoint', str(rounds))
     if not shutil.which('redis-benchmark'):
         return
-    for source in ('perf', 'timer'):
+    for source in ('', 'perf', 'timer'):
         for hz in (100, 1000):
             redis_profile(rounds, source, hz)
     redis_endpoint(rounds)

@@ -56,6 +56,7 @@ static void warn_of_exposed_tokens(const struct guard *g)
 struct guard *guard_new(const struct guard_options *options, struct error *err)
 {
     struct guard *g = calloc(1, sizeof(*g));
+    bool is_whole;
 
     if (!g) {
         error_set(err, "out of memory");
@@ -65,8 +66,11 @@ struct guard *guard_new(const struct guard_options *options, struct error *err)
     g->guesses = (struct rate){.per_minute = GUESSES_A_MINUTE,
                                .seed = (uint64_t)clock_monotonic_ns()};
     pthread_mutex_init(&g->lock, NULL);
-    if (!(copy_text(&g->o.client_allow) & copy_text(&g->o.token_file) &
-          copy_text(&g->o.hosts))) {
+    /* All three, so that guard_free() meets none of the caller's. */
+    is_whole = copy_text(&g->o.client_allow);
+    is_whole = copy_text(&g->o.token_file) && is_whole;
+    is_whole = copy_text(&g->o.hosts) && is_whole;
+    if (!is_whole) {
         error_set(err, "out of memory");
         guard_free(g);
         return NULL;

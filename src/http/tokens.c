@@ -33,13 +33,15 @@ static bool next_secret(struct str *rest, unsigned *line, struct str *out)
 static bool fits(struct str secret, const struct credentials *c)
 {
     ptrdiff_t colon = str_find_char(secret, ':');
+    bool is_user, is_password;
 
     if (colon < 0)
         return credentials_equal(c->secret, secret);
-    return c->kind == CREDENTIALS_BASIC &&
-           credentials_equal(c->user, str_first(secret, (size_t)colon)) &
-               credentials_equal(c->secret,
-                                 str_skip(secret, (size_t)colon + 1));
+    /* Both are always compared: how long it takes says nothing. */
+    is_user = credentials_equal(c->user, str_first(secret, (size_t)colon));
+    is_password =
+        credentials_equal(c->secret, str_skip(secret, (size_t)colon + 1));
+    return c->kind == CREDENTIALS_BASIC && is_user && is_password;
 }
 
 bool tokens_find(struct str text, const struct credentials *c, char *who,

@@ -204,9 +204,9 @@ bool cpu_is_running(void)
     return atomic_load(&cpu.in_use);
 }
 
-void cpu_after_fork(void)
+void cpu_after_fork(bool is_whole)
 {
-    keeper_after_fork();
+    keeper_after_fork(is_whole);
     atomic_store(&cpu.is_on, false);
     /* The table is the parent's; its memory is given up, not shared. */
     cpu.table = (struct stack_table){0};

@@ -47,6 +47,6 @@ bool cpu_is_running(void);
 void cpu_read_environment(void);
 
 /* In the child: nothing is sampled any more, the slot is free. */
-void cpu_after_fork(void);
+void cpu_after_fork(bool is_whole);
 
 #endif

@@ -85,13 +85,15 @@ static void close_perf(void)
 
 /* The handlers stay: a sample that is on its way when its source closes would
  * else reach the program's handler, or end the program.  They pass on what is
- * not ours. */
+ * not ours.  With the lock, as in open_source(). */
 static void close_sources(void)
 {
+    runtime_lock();
     close_perf();
     if (keeper.has_timer)
         source_timer_close(&keeper.timer);
     keeper.has_timer = false;
+    runtime_unlock();
 }
 
 /* Without our handler the next signal would end the program or surprise it:
@@ -332,10 +334,10 @@ void keeper_thread_end(void *(*run)(void *))
     sigprof_thread_end(run);
 }
 
-void keeper_after_fork(void)
+void keeper_after_fork(bool is_whole)
 {
     source_timer_after_fork();
-    if (keeper.has_perf)
+    if (keeper.has_perf && is_whole)
         source_perf_close(&keeper.perf); /* timers are not inherited */
     if (keeper.warm_fd > 0)
         close(keeper.warm_fd);

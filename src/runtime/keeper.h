@@ -43,7 +43,8 @@ void keeper_add_comments(struct buf *out);
 void keeper_thread_begin(void);
 void keeper_thread_end(void *(*run)(void *));
 
-/* In the child: no thread, no event, no timer. */
-void keeper_after_fork(void);
+/* In the child: no thread, no event, no timer.  Unless the lock was had at
+ * fork, fds that were being opened or closed stay as they are. */
+void keeper_after_fork(bool is_whole);
 
 #endif

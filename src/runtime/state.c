@@ -101,7 +101,7 @@ static void after_fork_in_child(void)
     static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
 
     builder_after_fork();
-    cpu_after_fork();
+    cpu_after_fork(pprof_thread.at_fork & FORK_LOCKED);
     threads_after_fork();
     locks_after_fork();
     custom_after_fork();
