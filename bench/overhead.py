@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What libpprof costs the program it lives in.
 
-usage: bench/overhead.py [ROUNDS]
+usage: bench/overhead.py [ROUNDS [loop|redis]]
 
 - a compute loop at the end of a 30-frame stack (bench/loop.c): a profile on
   and off in one process, and the endpoint there and not;
@@ -61,6 +61,14 @@ def memory_kb(pid):
     return 0
 
 
+def on_core(n):
+    """Server and load each on its own: who runs where changes the cost of a
+    command by more than what is measured."""
+    if shutil.which('taskset') and (os.cpu_count() or 1) > n:
+        return ['taskset', '-c', str(n)]
+    return []
+
+
 class Redis:
     """A server, perhaps under pprof-run with an endpoint."""
 
@@ -73,8 +81,9 @@ class Redis:
             prefix = [RUN, '-addr', '127.0.0.1:%d' % self.endpoint,
                       *(o for o in options if o)]
         self.process = subprocess.Popen(
-            prefix + ['redis-server', '--port', str(self.port), '--save', '',
-                      '--dir', self.directory],
+            on_core(0) + prefix + [
+                'redis-server', '--port', str(self.port), '--save', '',
+                '--dir', self.directory],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for _ in range(400):
             try:
@@ -97,7 +106,7 @@ class Redis:
 
     def start_load(self):
         self.load = subprocess.Popen(
-            ['redis-benchmark', '-p', str(self.port), '-n', '1000000000',
+            on_core(1) + ['redis-benchmark', '-p', str(self.port), '-n', '1000000000',
              '-t', 'set', '-q', '-P', '4'],
             stdout=subprocess.DEVNULL)
         time.sleep(0.3)
@@ -184,11 +193,13 @@ def loop(*arguments, source=''):
 
 def main():
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
-    for source in ('perf', 'timer'):
-        for hz in ('100', '1000'):
-            loop('profile', str(rounds), hz, source=source)
-    loop('endpoint', str(rounds))
-    if not shutil.which('redis-benchmark'):
+    only = sys.argv[2] if len(sys.argv) > 2 else ''
+    if only != 'redis':
+        for source in ('perf', 'timer'):
+            for hz in ('100', '1000'):
+                loop('profile', str(rounds), hz, source=source)
+        loop('endpoint', str(rounds))
+    if only == 'loop' or not shutil.which('redis-benchmark'):
         return
     for source in ('', 'perf', 'timer'):
         for hz in (100, 1000):
