@@ -42,7 +42,8 @@ void buf_add_json(struct buf *b, struct str s)
             add_escaped(b, c);
         start = ++i;
     }
-    buf_add_bytes(b, s.s + start, i - start);
+    if (i > start) /* an empty text may have no bytes to point at */
+        buf_add_bytes(b, s.s + start, i - start);
     buf_add_char(b, '"');
 }
 
