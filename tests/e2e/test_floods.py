@@ -1,4 +1,5 @@
 """The endpoint under attack, and TLS in a program that forks and ends."""
+import contextlib
 import os
 import resource
 import socket
@@ -21,6 +22,31 @@ def cpu_seconds(pid, name):
         if comm == name:
             total += sum(int(x) for x in rest.split()[11:13])
     return total / os.sysconf('SC_CLK_TCK')
+
+
+@contextlib.contextmanager
+def knocking(port, clients=1):
+    """Meanwhile clients shake hands and leave, again and again."""
+    stop = threading.Event()
+    context = ssl._create_unverified_context()
+
+    def knock():
+        while not stop.is_set():
+            try:
+                with socket.create_connection(('127.0.0.1', port), 5) as s:
+                    context.wrap_socket(s).close()
+            except OSError:
+                pass
+
+    threads = [threading.Thread(target=knock) for _ in range(clients)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
 
 
 class Floods(TestCase):
@@ -120,24 +146,8 @@ class Life(TestCase):
         for _ in range(3):
             program = Program([SERVICE, '1'], PPROF_TLS_CERT=cert,
                               PPROF_TLS_KEY=key)
-            context = ssl._create_unverified_context()
-            stop = threading.Event()
-
-            def knock():
-                while not stop.is_set():
-                    try:
-                        with socket.create_connection(
-                                ('127.0.0.1', program.port), 5) as s:
-                            context.wrap_socket(s).close()
-                    except OSError:
-                        pass
-            threads = [threading.Thread(target=knock) for _ in range(3)]
-            for t in threads:
-                t.start()
-            self.assertEqual(program.process.wait(20), 0)
-            stop.set()
-            for t in threads:
-                t.join()
+            with knocking(program.port, clients=3):
+                self.assertEqual(program.process.wait(20), 0)
             program.stop()
 
     def test_children_have_nothing_of_it(self):
@@ -160,24 +170,8 @@ class Life(TestCase):
              'print("forked", file=sys.stderr, flush=True)\n'
              'time.sleep(60)\n'],
             PPROF_TLS_CERT=cert, PPROF_TLS_KEY=key)
-        stop = threading.Event()
-        context = ssl._create_unverified_context()
-
-        def knock():
-            while not stop.is_set():
-                try:
-                    with socket.create_connection(
-                            ('127.0.0.1', program.port), 5) as s:
-                        context.wrap_socket(s).close()
-                except OSError:
-                    pass
-        thread = threading.Thread(target=knock)
-        thread.start()
-        try:
+        with knocking(program.port):
             program.wait_for_words('forked', 30)
-        finally:
-            stop.set()
-            thread.join()
         self.assertEqual(self.status(program.url + '/healthz', '-k'), 200)
 
     def test_children_that_shall_have_it_have_their_own(self):
