@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/pages.h"
 #include "pprof/pprof.h"
 #include "runtime/sigprof.h"
 #include "runtime/stacktable.h"
@@ -17,25 +18,39 @@
 #define TABLE_BYTES (8u << 20)
 #define WORDS_MAX   (1 + (LABEL_KEY_MAX + LABEL_VALUE_MAX + 7) / 8)
 
-enum { NOT_MADE, BEING_MADE, MADE };
-
-static struct stack_table sets;
-static _Atomic int is_made;
+static struct stack_table *_Atomic made;
 static _Atomic uint64_t lost;
 
-/* Who comes while another thread makes it goes without. */
+static struct stack_table *make_sets(void)
+{
+    struct stack_table *t = pages_alloc(sizeof(*t));
+
+    if (t && stack_table_init(t, TABLE_SLOTS, TABLE_BYTES))
+        return t;
+    pages_free(t, sizeof(*t));
+    return NULL;
+}
+
+/* NULL: out of memory.  Threads that come at the same time make one each, and
+ * the first one is everybody's: nobody waits, and nobody goes without. */
+static struct stack_table *sets(void)
+{
+    struct stack_table *t = atomic_load_explicit(&made, memory_order_acquire);
+    struct stack_table *first = NULL;
+
+    if (t)
+        return t;
+    t = make_sets();
+    if (!t || atomic_compare_exchange_strong(&made, &first, t))
+        return t;
+    stack_table_release(t);
+    pages_free(t, sizeof(*t));
+    return first;
+}
+
 bool labels_prepare(void)
 {
-    int was = NOT_MADE;
-
-    if (atomic_load_explicit(&is_made, memory_order_acquire) == MADE)
-        return true;
-    if (!atomic_compare_exchange_strong(&is_made, &was, BEING_MADE))
-        return was == MADE;
-    atomic_store(&is_made, stack_table_init(&sets, TABLE_SLOTS, TABLE_BYTES)
-                               ? MADE
-                               : NOT_MADE);
-    return atomic_load(&is_made) == MADE;
+    return sets() != NULL;
 }
 
 static struct str cut(struct str s, size_t max)
@@ -47,14 +62,15 @@ static struct str cut(struct str s, size_t max)
     return str_first(s, max);
 }
 
-static bool is_nearly_full(void)
+static bool is_nearly_full(const struct stack_table *t)
 {
-    return atomic_load_explicit(&sets.used, memory_order_relaxed) >
-           sets.cap / 16 * 15;
+    return atomic_load_explicit(&t->used, memory_order_relaxed) >
+           t->cap / 16 * 15;
 }
 
 /* The number of a set, 0 when it is not there (and not to be made). */
-static uint32_t find(uint32_t set, struct str key, struct str value, bool make)
+static uint32_t find(struct stack_table *t, uint32_t set, struct str key,
+                     struct str value, bool make)
 {
     uint64_t words[WORDS_MAX] = {0};
     size_t n = 1 + (key.n + value.n + 7) / 8;
@@ -63,21 +79,22 @@ static uint32_t find(uint32_t set, struct str key, struct str value, bool make)
     words[0] = key.n | (uint64_t)value.n << 32;
     memcpy(&words[1], key.s, key.n);
     memcpy((char *)&words[1] + key.n, value.s, value.n);
-    r = make ? stack_table_add(&sets, words, n, set)
-             : stack_table_find(&sets, words, n, set);
-    return r ? (uint32_t)((uint64_t *)r - sets.arena) : 0;
+    r = make ? stack_table_add(t, words, n, set)
+             : stack_table_find(t, words, n, set);
+    return r ? (uint32_t)((uint64_t *)r - t->arena) : 0;
 }
 
 uint32_t labels_push(uint32_t set, struct str key, struct str value)
 {
+    struct stack_table *t = sets();
     uint32_t pushed = 0;
 
-    if (labels_prepare()) {
+    if (t) {
         key = cut(key, LABEL_KEY_MAX);
         value = cut(value, LABEL_VALUE_MAX);
-        pushed = find(set, key, value, !is_nearly_full());
+        pushed = find(t, set, key, value, !is_nearly_full(t));
         if (!pushed)
-            pushed = find(set, key, STR("[other]"), true);
+            pushed = find(t, set, key, STR("[other]"), true);
     }
     if (!pushed)
         atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
@@ -111,11 +128,12 @@ static size_t insert(struct label *v, size_t n, struct label label)
 
 size_t labels_list(uint32_t set, struct label out[LABELS_MAX])
 {
+    const struct stack_table *t = sets();
     size_t n = 0;
 
-    while (set && set < sets.cap) {
+    while (t && set && set < t->cap) {
         const struct stack_record *r =
-            (const struct stack_record *)(sets.arena + set);
+            (const struct stack_record *)(t->arena + set);
         const char *text = (const char *)&r->pcs[1];
         struct str key = str_of(text, r->pcs[0] & 0xffffffff);
         struct str value = str_of(text + key.n, r->pcs[0] >> 32);

@@ -28,7 +28,7 @@ struct label {
 };
 
 /* Gets the memory, for who is going to push in a handler.  False: there is
- * none (or somebody else is just getting it). */
+ * none. */
 bool labels_prepare(void);
 
 /* The set with one label more. */

@@ -4,12 +4,61 @@
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "pprof/pprof.h"
 #include "runtime/labels.h"
 #include "runtime/sigprof.h"
 
 static struct label list[LABELS_MAX];
+
+/* Spinning, since a barrier wakes one after the other. */
+static _Atomic int missing;
+
+static void *push_first(void *arg)
+{
+    char value[16];
+
+    snprintf(value, sizeof(value), "%p", arg);
+    missing--;
+    while (missing > 0)
+        ;
+    return labels_push(0, STR("thread"), str_from(value)) ? NULL : arg;
+}
+
+/* The first labels of a process: 0 when every thread got its own. */
+static int push_at_once(void)
+{
+    enum { THREADS = 2 };
+    pthread_t threads[THREADS];
+    int without = 0;
+
+    missing = THREADS;
+    for (uintptr_t i = 0; i < THREADS; i++)
+        if (pthread_create(&threads[i], NULL, push_first, (void *)(i + 1)))
+            return 1;
+    for (int i = 0; i < THREADS; i++) {
+        void *result;
+
+        pthread_join(threads[i], &result);
+        without += result != NULL;
+    }
+    return without;
+}
+
+/* Before any other case, so that each child finds a process without labels. */
+TEST(threads_that_push_the_first_labels_at_once_all_get_theirs)
+{
+    for (int i = 0; i < 60; i++) {
+        int status = 0;
+        pid_t child = fork();
+
+        if (child == 0)
+            _exit(push_at_once());
+        EXPECT(waitpid(child, &status, 0) == child && status == 0);
+    }
+}
 
 TEST(equal_sets_are_the_same_number)
 {
