@@ -7,7 +7,8 @@ is what web/ is written in:
     import { a, b as c } from './x.js';
     export function f … / export class C … / export const x …
 
-Anything else with import or export ends the build with a sentence.
+Anything else with import or export ends the build with a sentence.  Lines
+that are comments and nothing else are left out: a third of all bytes.
 """
 import os
 import re
@@ -16,6 +17,8 @@ IMPORT = re.compile(
     r"^import\s+\{([^}]*)\}\s+from\s+'\./([\w./-]+)';[ \t]*$", re.M)
 EXPORT = re.compile(
     r'^export\s+(async\s+function|function|class|const)\s+(\w+)', re.M)
+COMMENT = re.compile(
+    r'^[ \t]*(?://[^\n]*|/\*(?:(?!\*/).)*\*/[ \t]*)\n', re.M | re.S)
 OTHER = re.compile(r'^(?:import|export)\b.*$', re.M)
 
 
@@ -23,7 +26,7 @@ class Module:
     def __init__(self, directory, name):
         self.name = name
         with open(os.path.join(directory, name), encoding='utf-8') as f:
-            text = f.read()
+            text = COMMENT.sub('', f.read())
         self.imports = [(self.names_of(names), path)
                         for names, path in IMPORT.findall(text)]
         self.exports = {name: kind for kind, name in EXPORT.findall(text)}

@@ -1,5 +1,6 @@
 #include "page/data.h"
 
+#include "base/gzip.h"
 #include "page/reply.h"
 
 enum argument {
@@ -125,6 +126,40 @@ bool data_is_constant(struct str name)
     const struct data_kind *kind = find(name);
 
     return kind && !kind->opens_files;
+}
+
+struct question {
+    struct page_request *q;
+    struct str name;
+};
+
+static bool pack(void *arg, struct buf *out, struct error *err)
+{
+    const struct question *question = arg;
+    struct buf plain = BUF_INIT(out->max);
+    bool ok = data_make(question->q, question->name, &plain, err) &&
+              gzip_deflate(buf_str(&plain), out, err);
+
+    buf_release(&plain);
+    return ok;
+}
+
+bool data_make_packed(struct page_request *q, struct str name, struct str query,
+                      struct buf *out, struct error *err)
+{
+    struct question question = {q, name};
+    struct buf key = BUF_INIT(BUF_NO_LIMIT);
+    bool ok;
+
+    if (!data_is_constant(name))
+        return pack(&question, out, err);
+    buf_add(&key, name);
+    buf_add_char(&key, '?');
+    buf_add(&key, query);
+    ok = answers_get(&q->page->answers, buf_str(&key), pack, &question, out,
+                     err);
+    buf_release(&key);
+    return ok;
 }
 
 struct str data_type(struct str name)

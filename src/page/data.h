@@ -34,6 +34,11 @@ bool data_is_constant(struct str name);
 bool data_make(struct page_request *q, struct str name, struct buf *out,
                struct error *err);
 
+/* The same gzipped.  Constant data are kept, and made once for a query; q has
+ * the words of `query`. */
+bool data_make_packed(struct page_request *q, struct str name, struct str query,
+                      struct buf *out, struct error *err);
+
 /* ---- pieces of JSON ---- */
 
 void json_add_text(struct json *j, const char *key, struct str value);

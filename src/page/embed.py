@@ -48,7 +48,6 @@ def literal(data):
 STYLE = re.compile(r'<link rel="stylesheet" href="assets/([^"]+)">\n?')
 SCRIPT = re.compile(
     r'<script type="module" src="assets/([^"]+)"></script>\n?')
-PRELOAD = re.compile(r'<link rel="modulepreload"[^>]*>\n?')
 POLICY = ("default-src 'none'; script-src %s; style-src %s; "
           "img-src data: blob:; base-uri 'none'; form-action 'none'")
 
@@ -63,54 +62,49 @@ def read(directory, name):
         return f.read()
 
 
-def parts_of(directory):
-    """index.html without its styles and scripts, and each of them as one."""
-    page = PRELOAD.sub('', read(directory, 'index.html'))
-    style = '\n'.join(read(directory, name) for name in STYLE.findall(page))
-    script = '\n'.join(bundle.bundle(directory, name)
-                       for name in SCRIPT.findall(page))
-    return SCRIPT.sub('', STYLE.sub('', page)), style, script
+class Shell:
+    """index.html with its styles and scripts inside: each request more is
+    time in which nothing can be seen."""
 
+    def __init__(self, directory):
+        page = read(directory, 'index.html')
+        style = '\n'.join(read(directory, name)
+                          for name in STYLE.findall(page))
+        script = '\n'.join(bundle.bundle(directory, name)
+                           for name in SCRIPT.findall(page))
+        # Inside a string or a regexp, where alone they can be, these mean
+        # the same.
+        script = script.replace('</script', '<\\/script').replace(
+            '<!--', '<\\!--')
+        assert '</style' not in style
+        self.hashes = hash_of(script), hash_of(style)
+        # What can be seen without the script comes before it.
+        page = SCRIPT.sub('', STYLE.sub('', page)).replace(
+            '</head>', '<style>%s</style>\n</head>' % style)
+        self.before, self.after = page.split('</body>', 1)
+        self.script = '<script type="module">%s</script>\n' % script
+        self.after = '</body>' + self.after
 
-def offline_page(directory):
-    """index.html with its styles and scripts inside: what comes before and
-    after the data."""
-    page, style, script = parts_of(directory)
-    # Inside a string or a regexp, where alone they can be, these mean the
-    # same.
-    script = script.replace('</script', '<\\/script').replace(
-        '<!--', '<\\!--')
-    assert '</style' not in style
-    policy = POLICY % (hash_of(script), hash_of(style))
-    page = page.replace(
-        '<meta charset="utf-8">\n',
-        '<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" '
-        'content="%s">\n' % policy)
-    head, body = page.split('</head>', 1)
-    before, after = body.split('</body>', 1)
-    return ('%s<style>%s</style>\n<script type="module">%s</script>\n'
-            '</head>%s' % (head, style, script, before),
-            '</body>%s' % after)
+    def served(self):
+        return self.before + self.script + self.after
 
-
-def served_page(directory):
-    """The same with one style and one script beside it: fifty requests
-    would take longer than everything else together."""
-    page, style, script = parts_of(directory)
-    page = page.replace(
-        '</head>', '<link rel="stylesheet" href="assets/page.css">\n'
-        '<script type="module" src="assets/page.js"></script>\n</head>')
-    return {'index.html': page, 'page.css': style, 'page.js': script}
+    def saved(self):
+        """What comes before and after the data of a saved page."""
+        policy = ('<meta http-equiv="Content-Security-Policy" content="%s">\n'
+                  % (POLICY % self.hashes))
+        charset = '<meta charset="utf-8">\n'
+        return (self.before.replace(charset, charset + policy) + self.script,
+                self.after)
 
 
 def main(out, depfile, directory):
+    shell = Shell(directory)
     paths = files_of(directory)
     contents = {}
     for path in paths:
         with open(path, 'rb') as source:
             contents[os.path.relpath(path, directory)] = source.read()
-    contents.update((name, text.encode())
-                    for name, text in served_page(directory).items())
+    contents['index.html'] = shell.served().encode()
     with open(out, 'w', encoding='ascii') as f:
         f.write('#include "page/assets.h"\n\n'
                 'const struct asset assets[] = {\n')
@@ -122,8 +116,10 @@ def main(out, depfile, directory):
                     % (name, TYPES[os.path.splitext(name)[1]], digest,
                        literal(data), literal(gzip.compress(data, 9, mtime=0))))
         f.write('};\n\nconst size_t n_assets = %d;\n' % len(contents))
-        for name, text in zip(('start', 'end'), offline_page(directory)):
-            f.write('\nconst struct str offline_%s = STR_INIT(\n%s);\n'
+        texts = zip(('offline_start', 'offline_end', 'shell_script_hash',
+                     'shell_style_hash'), shell.saved() + shell.hashes)
+        for name, text in texts:
+            f.write('\nconst struct str %s = STR_INIT(\n%s);\n'
                     % (name, literal(text.encode())))
     with open(depfile, 'w', encoding='utf-8') as f:
         f.write('%s: %s\n' % (out, ' '.join(

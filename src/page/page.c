@@ -1,8 +1,11 @@
 #include "page/page.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/hash.h"
+#include "base/thread.h"
+#include "page/data.h"
 #include "page/offline.h"
 #include "page/request.h"
 #include "page/routes.h"
@@ -18,13 +21,41 @@ struct page *page_new(struct profile *p, const struct page_options *options)
     page->seed = hash_seed(page);
     profiles_init(&page->profiles, p, &page->options);
     pthread_mutex_init(&page->settings_lock, NULL);
+    answers_init(&page->answers, ANSWERS_BYTES_MAX);
     return page;
+}
+
+static void *warm(void *arg)
+{
+    struct page *page = arg;
+    struct page_request q = {.page = page, .arena = arena_new()};
+    struct buf ignored = BUF_INIT(BUF_NO_LIMIT);
+    struct str query = str_from(page->warming.query);
+    struct error err; /* whoever asks for it will hear it */
+
+    query_parse(&q, query);
+    data_make_packed(&q, STR("flame"), query, &ignored, &err);
+    buf_release(&ignored);
+    arena_free(q.arena);
+    return NULL;
+}
+
+void page_warm(struct page *page, struct str query)
+{
+    page->warming.query = strndup(query.s ? query.s : "", query.n);
+    page->warming.is_started =
+        page->warming.query &&
+        thread_start(&page->warming.thread, "warm", 0, warm, page) == 0;
 }
 
 void page_free(struct page *page)
 {
     if (!page)
         return;
+    if (page->warming.is_started)
+        pthread_join(page->warming.thread, NULL);
+    free(page->warming.query);
+    answers_release(&page->answers);
     profiles_release(&page->profiles);
     pthread_mutex_destroy(&page->settings_lock);
     free(page);

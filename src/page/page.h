@@ -57,6 +57,10 @@ struct page_options {
 struct page *page_new(struct profile *p, const struct page_options *options);
 void page_free(struct page *page);
 
+/* Makes the flame graph of a query ("f=main", "" for none) beforehand, in a
+ * thread of its own: it is there when the browser asks.  At most once. */
+void page_warm(struct page *page, struct str query);
+
 /* Appends the page as one HTML file that needs no server (page/offline.h). */
 bool page_write(struct page *page, struct buf *out, struct error *err);
 

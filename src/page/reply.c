@@ -6,11 +6,13 @@
 
 #define WORTH_GZIP 512
 
-/* What a page may load and do: its own files, its own data, nothing else. */
+/* What a page may load and do: its own files, its own data, the one script
+ * and the one style that are in it, nothing else. */
 #define POLICY                                                                 \
-    "default-src 'none'; script-src 'self'; style-src 'self'; "                \
-    "img-src 'self' data: blob:; connect-src 'self'; font-src 'none'; "        \
-    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+    "default-src 'none'; script-src 'self' %" STR_FMT                          \
+    "; style-src 'self' %" STR_FMT "; img-src 'self' data: blob:; "            \
+    "connect-src 'self'; font-src 'none'; frame-ancestors 'none'; "            \
+    "base-uri 'none'; form-action 'none'"
 
 static void header(struct page_request *q, const char *name, struct str value)
 {
@@ -19,8 +21,12 @@ static void header(struct page_request *q, const char *name, struct str value)
 
 static void add_safety(struct page_request *q)
 {
+    const char *policy =
+        arena_printf(q->arena, POLICY, STR_ARG(shell_script_hash),
+                     STR_ARG(shell_style_hash));
+
     header(q, "X-Content-Type-Options", STR("nosniff"));
-    header(q, "Content-Security-Policy", STR(POLICY));
+    header(q, "Content-Security-Policy", str_from(policy));
     header(q, "Referrer-Policy", STR("no-referrer"));
     header(q, "Cross-Origin-Resource-Policy", STR("same-origin"));
     header(q, "Cross-Origin-Opener-Policy", STR("same-origin"));
@@ -75,7 +81,7 @@ static void compress(struct page_request *q)
     header(q, "Content-Encoding", STR("gzip"));
 }
 
-static bool takes_gzip(const struct page_request *q)
+bool request_takes_gzip(const struct page_request *q)
 {
     return header_lists(
         http_request_header(q->x->request, STR("Accept-Encoding")),
@@ -92,10 +98,15 @@ void reply_body(struct page_request *q, struct str type)
 {
     reply_bytes(q, type);
     header(q, "Vary", STR("Accept-Encoding"));
-    if (q->x->body.len >= WORTH_GZIP &&
-        header_lists(http_request_header(q->x->request, STR("Accept-Encoding")),
-                     STR("gzip")))
+    if (q->x->body.len >= WORTH_GZIP && request_takes_gzip(q))
         compress(q);
+}
+
+void reply_packed(struct page_request *q, struct str type)
+{
+    reply_bytes(q, type);
+    header(q, "Vary", STR("Accept-Encoding"));
+    header(q, "Content-Encoding", STR("gzip"));
 }
 
 void reply_text(struct page_request *q, int status, struct str words)
@@ -178,11 +189,9 @@ void reply_asset(struct page_request *q, const struct asset *asset)
     struct error err;
 
     header(q, "Cache-Control", STR("no-cache"));
-    if (!dir && takes_gzip(q)) {
+    if (!dir && request_takes_gzip(q)) {
         buf_add(&q->x->body, asset->packed);
-        header(q, "Content-Encoding", STR("gzip"));
-        header(q, "Vary", STR("Accept-Encoding"));
-        reply_bytes(q, asset->type);
+        reply_packed(q, asset->type);
     } else if (asset_read(asset, dir, &q->x->body, &err)) {
         reply_body(q, asset->type);
     } else {

@@ -13,6 +13,9 @@
  * and it is worth it. */
 void reply_body(struct page_request *q, struct str type);
 
+/* The same; it is gzipped already. */
+void reply_packed(struct page_request *q, struct str type);
+
 /* The same as it is. */
 void reply_bytes(struct page_request *q, struct str type);
 
@@ -38,6 +41,8 @@ void reply_shell(struct page_request *q, int status);
 
 /* Does the client ask for a page (a browser that goes to an address)? */
 bool request_wants_html(const struct page_request *q);
+
+bool request_takes_gzip(const struct page_request *q);
 
 /* Is the word in a header that is a list: "gzip, br;q=0.5"?  Words with q=0
  * are not. */

@@ -5,6 +5,7 @@
 
 #include "base/query.h"
 #include "base/vec.h"
+#include "page/answers.h"
 #include "page/page.h"
 #include "page/profiles.h"
 #include "report/report.h"
@@ -15,6 +16,12 @@
 struct page {
     struct page_options options;
     struct profiles profiles;
+    struct answers answers;
+    struct {
+        pthread_t thread;
+        bool is_started;
+        char *query;
+    } warming;     /* see page_warm() */
     uint64_t seed; /* of the tags of answers: another one for each run */
     pthread_mutex_t settings_lock; /* held while the file is changed */
 };

@@ -89,7 +89,7 @@ static bool is_known(const struct page_request *q, struct str tag)
 
 static void answer_data(struct page_request *q, struct str name)
 {
-    bool constant = data_is_constant(name);
+    bool constant = data_is_constant(name), packed = request_takes_gzip(q);
     struct str tag = constant ? tag_of(q, name) : STR("");
     struct error err;
 
@@ -102,7 +102,9 @@ static void answer_data(struct page_request *q, struct str name)
         q->x->status = 304;
         return;
     }
-    if (!data_make(q, name, &q->x->body, &err)) {
+    if (packed ? !data_make_packed(q, name, q->x->request->query, &q->x->body,
+                                   &err)
+               : !data_make(q, name, &q->x->body, &err)) {
         reply_json_failure(q, &err);
         return;
     }
@@ -110,7 +112,10 @@ static void answer_data(struct page_request *q, struct str name)
         http_exchange_header(q->x, "ETag", tag);
     http_exchange_header(q->x, "Cache-Control",
                          constant ? STR("private, no-cache") : STR("no-store"));
-    reply_body(q, data_type(name));
+    if (packed)
+        reply_packed(q, data_type(name));
+    else
+        reply_body(q, data_type(name));
 }
 
 /* ---- files ---- */

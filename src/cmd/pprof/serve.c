@@ -343,6 +343,7 @@ bool serve_page(const struct options *o, struct profile *p, struct error *err)
     if (ok) {
         struct page *page = page_new(p, &options);
 
+        page_warm(page, str_skip(page_query(s.arena, &o->config), 1));
         ok = serve(&s, &where, page, err);
         page_free(page);
     } else {

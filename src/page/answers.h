@@ -1,0 +1,39 @@
+#ifndef PAGE_ANSWERS_H
+#define PAGE_ANSWERS_H
+
+#include <pthread.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+
+/*
+ * Answers that were made before, to be given again.
+ *
+ * Only what depends on its key alone may be kept here.  Threads that want the
+ * same answer at the same time wait for the one that makes it.  What was not
+ * asked for the longest is dropped when they, or their bytes, become too many.
+ */
+#define ANSWERS_BYTES_MAX ((size_t)64 << 20)
+#define ANSWERS_MAX       256
+
+struct answers {
+    pthread_mutex_t lock; /* of all below */
+    pthread_cond_t done;  /* somebody has made one, or failed */
+    struct answer *list;
+    size_t n;
+    size_t bytes, max_bytes;
+    uint64_t turn; /* counts questions */
+};
+
+void answers_init(struct answers *a, size_t max_bytes);
+void answers_release(struct answers *a); /* while nobody asks */
+
+/* Appends the answer to `out`.  False: out of memory, or what went wrong. */
+typedef bool answer_maker(void *arg, struct buf *out, struct error *err);
+
+/* Appends what is kept for the key, else what `make` makes, which is kept
+ * from then on.  A failure is told to the asking thread alone. */
+bool answers_get(struct answers *a, struct str key, answer_maker *make,
+                 void *arg, struct buf *out, struct error *err);
+
+#endif
