@@ -92,8 +92,7 @@ function groupName(s, by, i) {
 
 /** @param {Tree} tree @param {ColorBy} by @returns {Coloring} */
 export function colorSources(tree, by) {
-  const { sources } = tree;
-  const { sums } = tree;
+  const { sources, selfSums } = tree;
   /** @type {Map<string, LegendEntry>} */
   const groups = new Map();
   const groupOf = new Uint32Array(sources.count);
@@ -104,7 +103,7 @@ export function colorSources(tree, by) {
       entry = { name, hue: -1, self: 0, group: groups.size };
       groups.set(name, entry);
     }
-    entry.self += Math.abs(sums.self[i]);
+    entry.self += Math.abs(selfSums[i]);
     groupOf[i] = entry.group;
   }
   const heavy = [...groups.values()].sort((a, b) => b.self - a.self ||

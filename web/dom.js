@@ -84,6 +84,21 @@ export function everyFrame(work) {
   };
 }
 
+/** Waits until the browser has shown what was drawn; in a tab that it does
+ * not show, a moment. @returns {Promise<void>} */
+export function pictureShown() {
+  return new Promise((done) => {
+    const timer = setTimeout(done, 100);
+    requestAnimationFrame(() => {
+      clearTimeout(timer);
+      // Comes behind the picture that this frame is about.
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => done();
+      port2.postMessage(null);
+    });
+  });
+}
+
 /** Calls when nothing came for a while.
  * @template {any[]} A @param {number} ms @param {(...args: A) => void} work */
 export function whenQuiet(ms, work) {

@@ -4,7 +4,7 @@
 
 import { COLOR_CHOICES, colorSources } from './colors.js';
 import { detailText } from './detail.js';
-import { el, whenQuiet } from './dom.js';
+import { el, pictureShown, whenQuiet } from './dom.js';
 import { frameDetail } from './flame_detail.js';
 import { planPanels } from './flame_panels.js';
 import { Breadcrumb, Legend, makeSplitter } from './flame_parts.js';
@@ -89,14 +89,22 @@ export class FlameView {
     const words = ['p', 'dm', 'invert', 'view'];
     const rebuild = fresh || !changed || words.some((w) => changed.has(w));
     this.flame = flame;
+    this.element.dataset.side = state.get('side');
     this.pane.classList.toggle('empty', flame.tree.count <= 1);
     if (fresh) this.applyColors();
     else if (changed?.has('color')) this.applyColors(true);
-    if (fresh) this.showTable();
+    // Callers of what, if nobody said?  Of the table's first row.
+    const tableFirst = fresh && state.view === 'callers';
+    if (tableFirst) this.showTable();
     if (rebuild) this.arrange();
-    this.element.dataset.side = state.get('side');
     if (rebuild || changed?.has('q')) search(this);
     if (rebuild || changed?.has('z') || changed?.has('w')) readPlace(this);
+    if (rebuild) {
+      await pictureShown();
+      if (this.flame !== flame) return;
+      if (fresh && !tableFirst) this.showTable();
+      this.minimap.draw();
+    }
     this.tools.replaceChildren(...flameTools(this));
   }
 
@@ -140,6 +148,8 @@ export class FlameView {
     if (!this.flame || !this.coloring) return;
     this.table.show(this.flame.tree, this.whole(), this.measure(),
       this.coloring, this.app.state.get('order') || '-self');
+    const { tree, selected } = this.main;
+    if (tree && selected >= 0) this.table.select(tree.source[selected], true);
   }
 
   /** Puts the icicles in place. */
@@ -156,7 +166,6 @@ export class FlameView {
     }
     this.app.detail.select(plan.kind === 'pivot'
       ? this.detailOf(this.main, 0) : null);
-    this.minimap.draw();
     this.showCrumbs();
   }
 

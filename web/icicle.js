@@ -2,7 +2,8 @@
 // onto the tree, a selected and a hovered node.  It knows nothing of the rest
 // of the page; what happens is told through the callbacks.
 
-import { everyFrame, el, must, reducedMotion } from './dom.js';
+import { everyFrame, el, must, pictureShown, reducedMotion } from
+  './dom.js';
 import { addGestures } from './gestures.js';
 import { Mirror } from './mirror.js';
 import { nodeUnder, paint, ROW, rowY, walkRow } from './paint.js';
@@ -57,6 +58,7 @@ export class Icicle {
     /** Of script, for the last picture: what bench/ measures. */
     this.lastFrameMs = 0;
     this.animation = 0;
+    this.hasLines = false;
     this.redraw = everyFrame(() => this.drawBoxes());
     this.redrawLines = everyFrame(() => this.drawLines());
     this.element.addEventListener('focus', () => this.onFocus());
@@ -81,7 +83,14 @@ export class Icicle {
     cancelAnimationFrame(this.animation);
     Object.assign(this.win, { from: 0, to: this.whole(), top: 0 });
     this.resize();
-    this.mirror.show(tree, 0, this.events.describe, this.element);
+    void pictureShown().then(() => this.showMirror());
+  }
+
+  /** What a screen reader reads: the selected frame and those around it. */
+  showMirror() {
+    if (!this.tree) return;
+    this.mirror.show(this.tree, Math.max(0, this.selected),
+      this.events.describe, this.element);
   }
 
   /** New colours on the same tree. @param {Look} look */
@@ -137,6 +146,11 @@ export class Icicle {
   drawLines() {
     const { tree, look, win } = this;
     if (!tree || !look || win.width === 0) return;
+    const some = Math.max(this.selected, this.hovered, this.selectedSource,
+      this.hoveredSource) >= 0;
+    // A canvas that nobody has drawn on costs nothing.
+    if (!some && !this.hasLines) return;
+    this.hasLines = some;
     const context = this.contextOf(this.lines);
     const { hover, outline } = look.theme;
     this.outlineSource(context, this.selectedSource, outline, 1);
@@ -309,7 +323,7 @@ export class Icicle {
   select(node, reveal = false) {
     this.selected = node;
     if (this.tree && node >= 0) {
-      this.mirror.show(this.tree, node, this.events.describe, this.element);
+      this.showMirror();
       if (reveal) this.reveal(node);
     }
     this.redrawLines();
@@ -338,9 +352,7 @@ export class Icicle {
   }
 
   onFocus() {
-    if (this.selected < 0 && this.tree) {
-      this.mirror.show(this.tree, 0, this.events.describe, this.element);
-    }
+    if (this.selected < 0) this.showMirror();
   }
 }
 

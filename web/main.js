@@ -67,9 +67,9 @@ export class App {
     this.turn = 0;
     /** @type {Map<string, string[]>} */
     this.sentences = new Map();
-    byId('header').append(this.header.element);
-    byId('filters').append(this.filters.element);
-    byId('detail').append(this.detail.element);
+    takePlace('header', this.header.element);
+    takePlace('filters', this.filters.element);
+    takePlace('detail', this.detail.element);
     this.state.onChange((changed) => void this.refresh(changed));
     onThemeChange(() => this.view?.themeChanged?.());
     addKeys(this);
@@ -182,6 +182,14 @@ export class App {
     this.data.forget();
     await this.refresh(null);
   }
+}
+
+/** In place of what index.html shows until the script is there.
+ * @param {string} id @param {HTMLElement} element */
+function takePlace(id, element) {
+  const place = byId(id);
+  place.querySelector('.early')?.remove();
+  place.append(element);
 }
 
 if (globalThis.document?.getElementById('view')) {

@@ -111,6 +111,14 @@ export class Tree {
     return this.negative ??= this.self.some((value) => value < 0);
   }
 
+  /** Own values by source. */
+  get selfSums() {
+    if (this.sourceSums) return this.sourceSums.self;
+    const sums = new Float64Array(this.sources.count);
+    for (let i = 0; i < this.count; i++) sums[this.source[i]] += this.self[i];
+    return sums;
+  }
+
   /** Sums by source, see sumBySource. */
   get sums() {
     return this.sourceSums ??= sumBySource(this);

@@ -52,6 +52,9 @@ export const FLAG_NO_SYMBOL = 2;
 
 const MAGIC = 0x4c465050; // "PPFL", little endian
 const VERSION = 2;
+// Asked of every name: a loop over its letters would take longer than all the
+// rest while the browser has not compiled it yet.
+const BEYOND_ASCII = /[^\0-\x7f]/;
 
 class Reader {
   /** @param {Uint8Array} bytes */
@@ -122,10 +125,9 @@ class Reader {
         factor *= 128;
       } while (byte > 127);
       const end = at + length;
-      let high = 0;
-      for (let k = at; k < end; k++) high |= all[k];
-      out[i] = high > 127 ? utf8.decode(all.subarray(at, end))
-        : text.slice(at - offset, end - offset);
+      const plain = text.slice(at - offset, end - offset);
+      out[i] = BEYOND_ASCII.test(plain) ? utf8.decode(all.subarray(at, end))
+        : plain;
       at = end;
     }
     this.moveTo(at);
