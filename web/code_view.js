@@ -3,6 +3,7 @@
 
 import { el } from './dom.js';
 import { Marks } from './marks.js';
+import { plural } from './numbers.js';
 import { patternOf } from './search.js';
 
 /** @typedef {import('./main.js').App} App */
@@ -55,9 +56,11 @@ export class CodeView {
     const parts = this.plan.partsOf(answer);
     this.element.replaceChildren(...parts.map((part, i) =>
       this.fold(part, i < OPEN_AT_ONCE)));
-    if (parts.length === 0) {
-      this.element.append(el('p', { class: 'muted empty-note' },
-        'Nothing to show.'));
+    const note = parts.length === 0 ? 'Nothing to show.'
+      : answer.left_out > 0
+        ? `${plural(answer.left_out, 'more symbol')} of less cost.` : '';
+    if (note) {
+      this.element.append(el('p', { class: 'muted empty-note' }, note));
     }
   }
 

@@ -13,7 +13,7 @@ import { el } from './dom.js';
  *   instructions?: Instruction[]}} SourceLine */
 /** @typedef {Costs & {name: string, file: string, cum_pct: string,
  *   lines: SourceLine[]}} SourceFunction */
-/** @typedef {Costs & {names: string[], cum_pct: string,
+/** @typedef {Costs & {function: string, names: string[], cum_pct: string,
  *   instructions: Instruction[]}} CodeSymbol */
 
 /** @param {App} app */
@@ -28,8 +28,8 @@ export function makeSourceView(app) {
 export function makeDisasmView(app) {
   return new CodeView(app, { report: 'disasm', label: 'Disassembly',
     partsOf: (answer) => /** @type {CodeSymbol[]} */ (answer.symbols),
-    titleOf: (part) => ({ title: part.names[0],
-      place: part.names.slice(1).join(', ') }),
+    titleOf: (part) => ({ title: part.function,
+      place: part.names.filter((name) => name !== part.function).join(', ') }),
     linesOf: symbolLines });
 }
 

@@ -1,6 +1,10 @@
 /* The instructions of symbols, with what each costs. */
 #include "page/data.h"
+#include "report/code.h"
 #include "report/disassembly.h"
+
+/* A run of the disassembler each. */
+#define MAX_SYMBOLS 50
 
 static void add_instruction(struct json *j, const struct report *r,
                             const struct disassembled *x)
@@ -19,6 +23,7 @@ static void add_symbol(struct json *j, const struct report *r,
                        const struct disassembled_symbol *s)
 {
     json_open(j, '{');
+    json_add_text(j, "function", code_pretty_name(r, s->names[0]));
     json_key(j, STR("names"));
     json_open(j, '[');
     for (size_t i = 0; i < s->n_names; i++)
@@ -39,12 +44,13 @@ bool data_disasm(struct report *r, struct buf *out, struct error *err)
     struct json j = json_start(out, 0);
     struct disassembly d;
 
-    if (!disassembly_make(r, &d, err))
+    if (!disassembly_make(r, MAX_SYMBOLS, &d, err))
         return false;
     json_open(&j, '{');
     json_add_i64(&j, "total", r->total);
     json_add_value_text(&j, "total_text", r, r->total);
     json_add_profile_legend(&j, r);
+    json_add_i64(&j, "left_out", (int64_t)d.n_left_out);
     json_key(&j, STR("symbols"));
     json_open(&j, '[');
     for (size_t i = 0; i < d.symbols.n; i++)

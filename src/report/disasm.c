@@ -77,7 +77,7 @@ bool format_disasm(struct report *r, struct buf *out, struct error *err)
 {
     struct disassembly d;
 
-    if (!disassembly_make(r, &d, err))
+    if (!disassembly_make(r, -1, &d, err))
         return false;
     buf_add(out, STR("Total: "));
     report_add_value(r, out, r->total);

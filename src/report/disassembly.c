@@ -15,6 +15,7 @@ struct routine {
     size_t n_names;
     uint64_t start, end;
     VEC(uint32_t) nodes;
+    int64_t flat, cum; /* of the nodes */
 };
 
 struct maker {
@@ -203,6 +204,30 @@ static void fill_routines(struct maker *p)
     }
 }
 
+static void sum_nodes(const struct maker *p, struct routine *s)
+{
+    for (size_t i = 0; i < s->nodes.n; i++) {
+        const struct node *n = &p->graph.nodes.v[s->nodes.v[i]];
+
+        s->flat = i64_add(s->flat, node_flat(n));
+        s->cum = i64_add(s->cum, node_cum(n));
+    }
+}
+
+/* Symbols without samples are not shown. */
+static void keep_sampled(struct maker *p)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->routines.n; i++) {
+        if (p->routines.v[i].nodes.n == 0)
+            continue;
+        p->routines.v[n] = p->routines.v[i];
+        sum_nodes(p, &p->routines.v[n++]);
+    }
+    p->routines.n = n;
+}
+
 /* --- instructions ------------------------------------------------------- */
 
 /* What the nodes up to the next instruction add to this one. */
@@ -267,14 +292,10 @@ static bool add_routine(struct maker *p, const struct routine *s,
                                  s->end, r->config.intel_syntax, &in, err))
         return false;
     to = vec_push(r->arena, &out->symbols);
-    *to =
-        (struct disassembled_symbol){.names = s->names, .n_names = s->n_names};
-    for (size_t i = 0; i < s->nodes.n; i++) {
-        const struct node *n = &p->graph.nodes.v[s->nodes.v[i]];
-
-        to->flat = i64_add(to->flat, node_flat(n));
-        to->cum = i64_add(to->cum, node_cum(n));
-    }
+    *to = (struct disassembled_symbol){.names = s->names,
+                                       .n_names = s->n_names,
+                                       .flat = s->flat,
+                                       .cum = s->cum};
     add_instructions(p, s, &in, to);
     return true;
 }
@@ -287,21 +308,42 @@ static int by_name(const void *a, const void *b)
     return c ? c : (x->start > y->start) - (x->start < y->start);
 }
 
-static bool add_routines(struct maker *p, struct disassembly *out,
-                         struct error *err)
+static int by_flat(const void *a, const void *b)
 {
-    if (p->routines.n)
-        qsort(p->routines.v, p->routines.n, sizeof(*p->routines.v), by_name);
+    const struct routine *x = a, *y = b;
+
+    if (x->flat != y->flat)
+        return x->flat < y->flat ? 1 : -1;
+    return by_name(a, b);
+}
+
+static bool add_all(struct maker *p, struct disassembly *out, struct error *err)
+{
+    qsort(p->routines.v, p->routines.n, sizeof(*p->routines.v), by_name);
     for (size_t i = 0; i < p->routines.n; i++)
-        if (p->routines.v[i].nodes.n > 0 &&
-            !add_routine(p, &p->routines.v[i], out, err))
+        if (!add_routine(p, &p->routines.v[i], out, err))
             return false;
-    if (out->symbols.n > 0)
-        return true;
+    return true;
+}
+
+/* One that cannot be disassembled does not take the others with it. */
+static bool add_costliest(struct maker *p, size_t most, struct disassembly *out,
+                          struct error *err)
+{
+    qsort(p->routines.v, p->routines.n, sizeof(*p->routines.v), by_flat);
+    for (size_t i = 0; i < p->routines.n && i < most; i++)
+        add_routine(p, &p->routines.v[i], out, err);
+    out->n_left_out = p->routines.n - out->symbols.n;
+    return out->symbols.n > 0;
+}
+
+static bool nothing_found(const struct maker *p, size_t n_symbols,
+                          struct error *err)
+{
     if (!p->by_address)
         return error_set(err, "no matches found for regexp %" STR_FMT,
                          STR_ARG(p->report->request->argument));
-    if (p->routines.n == 0)
+    if (n_symbols == 0)
         return error_set(err, "no matches found for address 0x%llx",
                          (unsigned long long)p->address);
     return error_set(err,
@@ -310,10 +352,11 @@ static bool add_routines(struct maker *p, struct disassembly *out,
                      (unsigned long long)p->address);
 }
 
-bool disassembly_make(struct report *r, struct disassembly *out,
-                      struct error *err)
+bool disassembly_make(struct report *r, int max_symbols,
+                      struct disassembly *out, struct error *err)
 {
     struct maker p = {.report = r, .objects = r->request->objects};
+    size_t n_symbols;
     bool ok;
 
     *out = (struct disassembly){0};
@@ -321,7 +364,14 @@ bool disassembly_make(struct report *r, struct disassembly *out,
     graph_init(&p.graph, r);
     find_symbols(&p);
     fill_routines(&p);
-    ok = add_routines(&p, out, err);
+    n_symbols = p.routines.n;
+    keep_sampled(&p);
+    if (p.routines.n == 0)
+        ok = nothing_found(&p, n_symbols, err);
+    else if (max_symbols <= 0)
+        ok = add_all(&p, out, err);
+    else
+        ok = add_costliest(&p, (size_t)max_symbols, out, err);
     for (size_t i = 0; i < p.opened.n; i++)
         p.objects->close(p.objects->arg, p.opened.v[i]);
     return ok;

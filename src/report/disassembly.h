@@ -4,9 +4,9 @@
 #include "report/context.h"
 
 /*
- * The instructions of every symbol of the binaries that matches a report's
- * argument and has samples, with what each costs: the data behind -disasm and
- * the page's view of it.
+ * The instructions of symbols of the binaries that match a report's argument
+ * and have samples, with what each costs: the data behind -disasm and the
+ * page's view of it.
  */
 struct disassembled {
     uint64_t address; /* in the file */
@@ -24,11 +24,16 @@ struct disassembled_symbol {
 };
 
 struct disassembly {
-    VEC(struct disassembled_symbol) symbols; /* by name */
+    VEC(struct disassembled_symbol) symbols;
+    size_t n_left_out; /* that match, too */
 };
 
-/* Fails when nothing matches, or a binary cannot be disassembled. */
-bool disassembly_make(struct report *r, struct disassembly *out,
-                      struct error *err);
+/*
+ * All symbols by name, or, with max_symbols > 0, that many of them by what
+ * they cost themselves.  Fails when nothing matches or the disassembler does;
+ * with a limit only if it does so for every symbol.
+ */
+bool disassembly_make(struct report *r, int max_symbols,
+                      struct disassembly *out, struct error *err);
 
 #endif
