@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { colorSources } from '../../web/colors.js';
+import { foldedOf } from '../../web/folded.js';
 import { crossings } from '../../web/layer_order.js';
 import { settle } from '../../web/layer_place.js';
 import { drawLayers } from '../../web/layers.js';
@@ -52,6 +53,21 @@ test('large and negative values and names beyond ASCII survive', () => {
   assert.equal(tree.self[2], big);
   assert.equal(tree.self[3], -5);
   assert.ok(tree.hasNegative);
+});
+
+test('a tree is folded to the stacks it came from', () => {
+  assert.equal(foldedOf(treeFrom(SMALL)), 'main;run;read 30\n' +
+    'main;run;read;decode 20\nmain;run;run;read 10\nmain;write 25\n' +
+    'other 15\n');
+  const odd = [{ frames: ['a;b', 'c\nd'], value: 1 },
+    { frames: ['a:b', 'c d'], value: 2 }, { frames: ['x', 'y'], value: -3 }];
+  assert.equal(foldedOf(treeFrom(odd)), 'a:b;c d 3\nx;y -3\n');
+  const tree = new Tree(Uint32Array.of(2, 0, 0), Uint32Array.of(0, 1, 2),
+    Float64Array.of(0, -5, 7), Float64Array.of(0, 5, 0),
+    treeFrom([{ frames: ['gone'], value: 1 }, { frames: ['new'], value: 1 }])
+      .sources);
+  assert.deepEqual(foldedOf(tree).split('\n').sort(),
+    ['', 'gone 5 0', 'new 0 7']);
 });
 
 test('data that is cut off anywhere is refused', () => {
