@@ -23,6 +23,7 @@ import { patternOf } from './search.js';
  * @property {string} label
  * @property {(answer: any) => T[]} partsOf
  * @property {(part: T) => {title: string, place: string}} titleOf
+ * @property {(part: T) => string[]} namesOf  of the function, to find it by
  * @property {(part: T) => HTMLElement[]} linesOf
  */
 
@@ -40,28 +41,42 @@ export class CodeView {
     this.marks = new Marks(this.element);
     /** @type {unknown} */
     this.shown = null;
+    this.only = '';
   }
 
   async show() {
     const { state, data } = this.app;
     const answer = await data.json(this.plan.report,
       state.dataQuery({ f: state.get('f') || '.' }));
-    if (answer !== this.shown) this.draw(answer);
+    const only = data.offline ? state.get('only') : '';
+    if (answer !== this.shown || only !== this.only) this.draw(answer, only);
     this.app.searchBox.report(this.marks.show(patternOf(state.get('q'))));
   }
 
-  /** @param {any} answer */
-  draw(answer) {
+  /** A saved page has one answer and chooses from it.
+   * @param {any} answer @param {string} only this function; "" for all */
+  draw(answer, only) {
     this.shown = answer;
-    const parts = this.plan.partsOf(answer);
-    this.element.replaceChildren(...parts.map((part, i) =>
-      this.fold(part, i < OPEN_AT_ONCE)));
-    const note = parts.length === 0 ? 'Nothing to show.'
-      : answer.left_out > 0
+    this.only = only;
+    const parts = this.plan.partsOf(answer).filter((part) => !only ||
+      this.plan.namesOf(part).includes(only));
+    this.element.replaceChildren(only ? this.wayBack(only) : '',
+      ...parts.map((part, i) => this.fold(part, i < OPEN_AT_ONCE)));
+    const note = parts.length === 0
+      ? only ? 'This saved page has the costliest functions, and this is ' +
+        'none of them.' : 'Nothing to show.'
+      : !only && answer.left_out > 0
         ? `${plural(answer.left_out, 'more symbol')} of less cost.` : '';
     if (note) {
       this.element.append(el('p', { class: 'muted empty-note' }, note));
     }
+  }
+
+  /** @param {string} only */
+  wayBack(only) {
+    return el('div', { class: 'view-bar' }, el('span', {}, `Only ${only}`),
+      el('button', { onclick: () => this.app.state.set({ only: null }) },
+        'Show all'));
   }
 
   /** The lines are made when the part is opened. @param {T} part

@@ -82,16 +82,24 @@ export class Data {
     return answer;
   }
 
+  /** The bytes that were saved, as they were; null if there are none.
+   * @param {string} name @param {string | null} [type] of the samples */
+  savedBytes(name, type) {
+    // The first type's answer must not pass for one that was left out.
+    const known = type && this.saved.has(`meta?si=${type}`);
+    let element = known ? this.saved.get(`${name}?si=${type}`)
+      : [...this.saved].find(([key]) => key.startsWith(`${name}?`))?.[1];
+    const same = element?.getAttribute('data-same');
+    if (same) element = this.saved.get(same);
+    return element ? bytesOf((element.textContent ?? '').trim()) : null;
+  }
+
   /** @param {string} name @param {string} query */
   async askSaved(name, query) {
-    const type = new URLSearchParams(query).get('si');
-    const element = (type && this.saved.get(`${name}?si=${type}`)) ||
-      [...this.saved].find(([key]) => key.split('?')[0] === name)?.[1];
-    if (!element) {
+    const bytes = this.savedBytes(name, new URLSearchParams(query).get('si'));
+    if (!bytes) {
       throw new AskError('This saved page does not contain this view.');
     }
-    const bytes = Uint8Array.from(atob((element.textContent ?? '').trim()),
-      (letter) => letter.charCodeAt(0));
     const stream = new Blob([bytes]).stream();
     return new Response(bytes[0] === 0x1f && bytes[1] === 0x8b
       ? stream.pipeThrough(new DecompressionStream('gzip')) : stream);
@@ -105,6 +113,14 @@ export class Data {
     if (!answer.ok) throw new AskError(await sentenceOf(answer));
     return answer;
   }
+}
+
+/** @param {string} base64 */
+function bytesOf(base64) {
+  const letters = atob(base64);
+  const bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = letters.charCodeAt(i);
+  return bytes;
 }
 
 /** @param {Response} answer */

@@ -22,10 +22,12 @@ export function refine(app, word, name) {
  */
 export function frameMenu(app, x, y, frame) {
   const { name } = frame;
-  const { offline } = app.data;
+  const { data } = app;
+  const { offline } = data;
   const filter = (/** @type {string} */ word) => () => refine(app, word, name);
-  const view = (/** @type {string} */ id) => () =>
-    app.state.set({ f: exactly(name), ...PLACE_WORDS }, { view: id });
+  // A saved page cannot ask anew: it picks the function from what it has.
+  const view = (/** @type {string} */ id) => () => app.state.set(offline
+    ? { only: name } : { f: exactly(name), ...PLACE_WORDS }, { view: id });
   const pivot = () => app.state.set({ p: exactly(name), ...PLACE_WORDS },
     { view: 'flamegraph' });
   if (frame.isRoot) {
@@ -43,8 +45,9 @@ export function frameMenu(app, x, y, frame) {
     { label: 'Hide the frame', disabled: offline, act: filter('h') },
     { label: 'Show from here', disabled: offline, act: filter('sf') },
     { label: '-' },
-    { label: 'Source', disabled: offline, act: view('source') },
-    { label: 'Disassembly', disabled: offline, act: view('disasm') },
+    { label: 'Source', disabled: !data.has('source'), act: view('source') },
+    { label: 'Disassembly', disabled: !data.has('disasm'),
+      act: view('disasm') },
     { label: 'Peek', disabled: offline, act: view('peek') },
     { label: '-' },
     { label: 'Copy name', key: 'c', act: () => void copyText(name) },

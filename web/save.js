@@ -1,7 +1,10 @@
 // Saving: the page with its data, the profile in several formats, pictures.
+// A saved page has the profile in it, if that is not too large, and makes the
+// folded stacks itself.
 
 import { AskError } from './data.js';
 import { el } from './dom.js';
+import { foldedOf } from './folded.js';
 
 /** @typedef {import('./main.js').App} App */
 
@@ -16,7 +19,7 @@ export function saveMenu(app) {
   const picture = (/** @type {'svg' | 'png'} */ kind) => () =>
     void app.attempt(() => savePicture(app, kind));
   return [
-    ...(data.offline ? [] : [
+    ...(data.offline ? savedItems(app) : [
       { label: 'This page as one HTML file', act: download('offline') },
       { label: '-' },
       { label: 'Profile (pprof)', act: download('download') },
@@ -33,6 +36,27 @@ export function saveMenu(app) {
   ];
 }
 
+/** What a saved page can give back. @param {App} app
+ * @returns {import('./menu.js').MenuItem[]} */
+function savedItems(app) {
+  const { data, state } = app;
+  const saveProfile = async () => {
+    const bytes = data.savedBytes('download');
+    if (bytes) saveBlob(new Blob([bytes]), 'profile.pb.gz');
+  };
+  const saveFolded = async () => {
+    const { tree } = await data.flame(state.dataQuery());
+    saveBlob(new Blob([foldedOf(tree)], { type: 'text/plain' }),
+      'profile.folded');
+  };
+  return [
+    ...(data.has('download') ? [{ label: 'Profile (pprof)',
+      act: () => void app.attempt(saveProfile) }] : []),
+    { label: 'Folded stacks', act: () => void app.attempt(saveFolded) },
+    { label: '-' },
+  ];
+}
+
 /** @param {string} url @param {string} name "" lets the server decide */
 function follow(url, name) {
   const link = el('a', { href: url, download: name });
@@ -44,8 +68,14 @@ function follow(url, name) {
 /** @param {App} app @param {'svg' | 'png'} kind */
 async function savePicture(app, kind) {
   if (!app.view?.picture) throw new AskError('This view has no picture.');
-  const url = URL.createObjectURL(await app.view.picture(kind));
-  follow(url, `${(app.meta?.title || 'profile').replace(/[^\w.-]+/g, '_')}-${
-    app.state.view}.${kind}`);
+  saveBlob(await app.view.picture(kind),
+    `${(app.meta?.title || 'profile').replace(/[^\w.-]+/g, '_')}-${
+      app.state.view}.${kind}`);
+}
+
+/** @param {Blob} blob @param {string} name */
+function saveBlob(blob, name) {
+  const url = URL.createObjectURL(blob);
+  follow(url, name);
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }

@@ -21,6 +21,7 @@ export function makeSourceView(app) {
   return new CodeView(app, { report: 'source', label: 'Source',
     partsOf: (answer) => /** @type {SourceFunction[]} */ (answer.functions),
     titleOf: (part) => ({ title: part.name, place: part.file }),
+    namesOf: (part) => [part.name],
     linesOf: sourceLines });
 }
 
@@ -30,6 +31,7 @@ export function makeDisasmView(app) {
     partsOf: (answer) => /** @type {CodeSymbol[]} */ (answer.symbols),
     titleOf: (part) => ({ title: part.function,
       place: part.names.filter((name) => name !== part.function).join(', ') }),
+    namesOf: (part) => [part.function, ...part.names],
     linesOf: symbolLines });
 }
 

@@ -55,7 +55,7 @@ export const OPTIONS = [['g', 'granularity'], ['unit', 'unit'],
 
 /** What the server need not know. */
 const PAGE_WORDS = new Set(['p', 'q', 'z', 'w', 'sel', 'color', 'order', 'dm',
-  'side', 'invert', 'text', 'fn']);
+  'side', 'invert', 'text', 'fn', 'only']);
 
 /** A choice of the page survives a change of the data, a place does not. */
 export const PLACE_WORDS = { z: null, w: null, sel: null };

@@ -18,11 +18,12 @@ export class TextView {
    */
   constructor(app, reports) {
     this.app = app;
-    this.reports = reports;
+    this.reports = reports.filter(([name]) => app.data.has(name));
     this.bar = el('div', { class: 'view-bar' });
     this.text = el('div', { class: 'text-pieces', tabindex: '0' });
     this.element = el('section', { class: 'text-view' },
-      reports.length > 1 ? this.bar : null, this.text);
+      this.reports.length > 1 ? this.bar : null, this.text);
+    this.usual = reports[0][0]; // though a saved page may not have it
     this.shown = '';
     this.marks = new Marks(this.text);
   }
@@ -30,7 +31,7 @@ export class TextView {
   report() {
     const wanted = this.app.state.get('text');
     return this.reports.find(([name]) => name === wanted)?.[0] ??
-      this.reports[0][0];
+      this.reports[0]?.[0] ?? this.usual;
   }
 
   async show() {
