@@ -75,6 +75,14 @@ static bool no_files(struct error *err)
                           "that came from another machine");
 }
 
+static const struct objects *find_objects(const struct page_request *q)
+{
+    const struct page_options *o = &q->page->options;
+
+    return q->objects || !o->objects ? q->objects
+                                     : o->objects(o->arg, q->arena);
+}
+
 /* Runs the report of a kind into `out`. */
 static bool run(struct page_request *q, const struct data_kind *kind,
                 struct buf *out, struct error *err)
@@ -93,13 +101,13 @@ static bool run(struct page_request *q, const struct data_kind *kind,
         kind->adjust(&q->config);
     if (kind->argument == ARGUMENT_FOCUS)
         request.argument = query_get(q, "f");
-    if (kind->opens_files && o->objects)
-        request.objects = o->objects(o->arg, q->arena);
+    if (kind->opens_files)
+        request.objects = find_objects(q);
     ok = (!kind->opens_files || is_trusted || o->local_only || no_files(err)) &&
          report_write(p, &request, kind->body ? out : &text, &warnings, err);
     if (ok && !kind->body)
         wrap_text(out, buf_str(&text), buf_str(&warnings));
-    if (ok && !buf_ok(out))
+    if (ok && !(buf_ok(out) && buf_ok(&text)))
         ok = error_set(err, "the reply is larger than %zu bytes", out->max);
     buf_release(&text);
     buf_release(&warnings);

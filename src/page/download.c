@@ -25,20 +25,26 @@ static void add_name(struct page_request *q, const char *file)
         str_from(arena_printf(q->arena, "attachment; filename=\"%s\"", file)));
 }
 
-static bool make(struct page_request *q, const struct download_format *f,
-                 struct error *err)
+bool download_profile(const struct page_request *q, struct buf *out,
+                      struct error *err)
+{
+    bool is_trusted, ok;
+    struct profile *p = query_take_profile(q, &is_trusted, err);
+
+    ok = p && profile_encode_gzip_consume(p, out, err);
+    profile_free(p);
+    return ok;
+}
+
+static bool make_report(struct page_request *q, enum report_format format,
+                        struct error *err)
 {
     struct buf warnings = BUF_INIT(BUF_NO_LIMIT);
-    struct report_request request = {.format = f ? f->format : REPORT_PROTO,
-                                     .config = &q->config};
-    bool is_trusted, ok = query_apply(q, err);
-    struct profile *p = ok ? query_take_profile(q, &is_trusted, err) : NULL;
+    struct report_request request = {.format = format, .config = &q->config};
+    bool is_trusted, ok;
+    struct profile *p = query_take_profile(q, &is_trusted, err);
 
-    ok = p != NULL;
-    if (ok && f)
-        ok = report_write(p, &request, &q->x->body, &warnings, err);
-    else if (ok)
-        ok = profile_encode_gzip_consume(p, &q->x->body, err);
+    ok = p && report_write(p, &request, &q->x->body, &warnings, err);
     buf_release(&warnings);
     profile_free(p);
     return ok;
@@ -59,7 +65,9 @@ void download_answer(struct page_request *q)
                        "speedscope"));
         return;
     }
-    if (!make(q, f, &err)) {
+    if (!query_apply(q, &err) ||
+        !(f ? make_report(q, f->format, &err)
+            : download_profile(q, &q->x->body, &err))) {
         reply_text(q, 400, str_from(err.text));
         return;
     }

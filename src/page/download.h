@@ -9,4 +9,8 @@
  */
 void download_answer(struct page_request *q);
 
+/* The whole profile, gzipped. */
+bool download_profile(const struct page_request *q, struct buf *out,
+                      struct error *err);
+
 #endif

@@ -5,48 +5,157 @@
 #include "base/html.h"
 #include "page/assets.h"
 #include "page/data.h"
+#include "page/download.h"
 #include "page/reply.h"
+#include "report/objects_memo.h"
 
-/* Left out are answers that open files, and those that are as long as the
- * profile itself. */
+/* The largest answer that is put in though it is not needed: as a report, and
+ * gzipped.  A profile of some ten thousand stacks has smaller ones. */
+#define LARGEST_PLAIN  ((size_t)64 << 20)
+#define LARGEST_PACKED ((size_t)4 << 20)
+
+/* The largest profile that can be taken out of the page again. */
+#define LARGEST_PROFILE ((size_t)16 << 20)
+
+/* How long binaries are read and disassembled for each report on code, all
+ * types together: some seconds, as a large program needs them. */
+#define CODE_LIMIT_NS ((int64_t)5 * 1000000000)
+
 static const struct {
     const char *name;
-    bool is_needed; /* without it there is no page */
+    bool is_needed;    /* without it there is no page */
+    bool asks_for_all; /* the view's word for no filter is "f=." */
+    bool reads_code;
+    const char *empty; /* what an answer has in it that says nothing */
 } answers[] = {
-    {"meta", true},  {"flame", true}, {"top", true},   {"graph", true},
-    {"peek", false}, {"tags", false}, {"diff", false}, {"explain", false},
+    {"meta", true, false, false, NULL},
+    {"flame", true, false, false, NULL},
+    {"top", true, false, false, NULL},
+    {"graph", true, false, false, NULL},
+    {"peek", false, true, false, NULL},
+    {"tags", false, false, false, NULL},
+    {"diff", false, false, false, NULL},
+    {"explain", false, false, false, NULL},
+    {"raw", false, false, false, "{\"text\":\"\""},
+    {"traces", false, false, false, "{\"text\":\"\""},
+    {"source", false, true, true, "\"functions\":[]"},
+    {"disasm", false, true, true, "\"symbols\":[]"},
 };
 
-/* The largest answer, gzipped, that is put in though it is not needed. */
-#define LARGEST_EXTRA ((size_t)1 << 20)
+#define N_ANSWERS (sizeof(answers) / sizeof(*answers))
 
-static void add_element(struct buf *out, const char *name, struct str type,
-                        struct str bytes)
+struct writer {
+    struct page_request *q;
+    struct buf *out;
+    struct objects_memo *memo; /* NULL: no binaries */
+    bool was_allowed[N_ANSWERS];
+
+    /* The answers of the first type that has them, as they stand in `out`:
+     * some are the same for all types. */
+    struct {
+        struct str type;
+        size_t at, n;
+    } first[N_ANSWERS];
+};
+
+/* ---- elements ---- */
+
+static void open_element(struct buf *out, const char *name, struct str type)
 {
     buf_addf(out,
              "<script type=\"application/octet-stream\" "
              "data-answer=\"%s?si=",
              name);
     buf_add_html(out, type);
-    buf_add(out, STR("\">"));
-    base64_encode(out, bytes);
-    buf_add(out, STR("</script>\n"));
+    buf_add_char(out, '"');
 }
 
-static bool add_answer(struct page_request *q, struct str type, size_t i,
-                       struct buf *out, struct error *err)
+/* Says where the same bytes stand already. */
+static void add_reference(struct writer *w, size_t i, struct str type)
 {
-    struct buf made = BUF_INIT(out->max), packed = made;
-    bool needed = answers[i].is_needed;
-    bool ok = data_make(q, str_from(answers[i].name), &made, err) &&
-              gzip_deflate(buf_str(&made), &packed, err);
+    open_element(w->out, answers[i].name, type);
+    buf_addf(w->out, " data-same=\"%s?si=", answers[i].name);
+    buf_add_html(w->out, w->first[i].type);
+    buf_add(w->out, STR("\"></script>\n"));
+}
 
-    if (ok && (needed || packed.len <= LARGEST_EXTRA))
-        add_element(out, answers[i].name, type, buf_str(&packed));
+static void add_element(struct writer *w, size_t i, struct str type,
+                        struct str bytes)
+{
+    struct buf *out = w->out;
+    size_t start = out->len, at, n;
+
+    open_element(out, answers[i].name, type);
+    buf_add_char(out, '>');
+    at = out->len;
+    base64_encode(out, bytes);
+    n = out->len - at;
+    buf_add(out, STR("</script>\n"));
+    if (!buf_ok(out))
+        return;
+    if (w->first[i].n == 0) {
+        w->first[i].type = type;
+        w->first[i].at = at;
+        w->first[i].n = n;
+    } else if (str_eq(str_of(out->data + at, n),
+                      str_of(out->data + w->first[i].at, w->first[i].n))) {
+        out->len = start;
+        add_reference(w, i, type);
+    }
+}
+
+/* ---- answers ---- */
+
+/* The request for an answer: the type, and what else its view says. */
+static struct page_request request_for(const struct page_request *q,
+                                       struct str type, bool asks_for_all)
+{
+    struct page_request of = *q;
+    struct str focus = q->config.focus;
+
+    of.words.v = NULL;
+    of.words.n = of.words.cap = 0;
+    *vec_push(q->arena, &of.words) = (struct query_word){STR("si"), type};
+    if (asks_for_all)
+        *vec_push(q->arena, &of.words) =
+            (struct query_word){STR("f"), focus.n > 0 ? focus : STR(".")};
+    for (size_t i = 0; i < q->words.n; i++)
+        if (!str_eq(q->words.v[i].name, STR("si")))
+            *vec_push(q->arena, &of.words) = q->words.v[i];
+    return of;
+}
+
+/* Is an answer that is not needed worth its place? */
+static bool is_worth(size_t i, struct str made, struct str packed)
+{
+    return packed.n <= LARGEST_PACKED &&
+           !(answers[i].empty &&
+             str_contains(made, str_from(answers[i].empty)));
+}
+
+static bool add_answer(struct writer *w, struct str type, size_t i,
+                       struct error *err)
+{
+    bool needed = answers[i].is_needed;
+    struct page_request q = request_for(w->q, type, answers[i].asks_for_all);
+    struct buf made = BUF_INIT(needed ? w->out->max : LARGEST_PLAIN);
+    struct buf packed = BUF_INIT(w->out->max);
+    bool ok;
+
+    if (answers[i].reads_code && w->memo && !w->was_allowed[i])
+        objects_memo_allow(w->memo, CODE_LIMIT_NS);
+    w->was_allowed[i] = true;
+    ok = data_make(&q, str_from(answers[i].name), &made, err) &&
+         gzip_deflate(buf_str(&made), &packed, err);
+
+    if (ok && (needed || is_worth(i, buf_str(&made), buf_str(&packed))))
+        add_element(w, i, type, buf_str(&packed));
     buf_release(&made);
     buf_release(&packed);
     return ok || !needed;
 }
+
+/* ---- types ---- */
 
 struct types {
     struct str *names; /* from the arena */
@@ -71,42 +180,70 @@ static bool find_types(struct page_request *q, struct types *out,
     return ok;
 }
 
-/* The answers of one type; the request's own choice of a type is put aside. */
-static bool add_type(struct page_request *q, struct str type, struct buf *out,
-                     struct error *err)
+static bool add_type(struct writer *w, struct str type, struct error *err)
 {
-    struct page_request of_type = *q;
-
-    of_type.words.v = NULL;
-    of_type.words.n = of_type.words.cap = 0;
-    *vec_push(q->arena, &of_type.words) = (struct query_word){STR("si"), type};
-    for (size_t i = 0; i < q->words.n; i++)
-        if (!str_eq(q->words.v[i].name, STR("si")))
-            *vec_push(q->arena, &of_type.words) = q->words.v[i];
-    for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++)
-        if (!add_answer(&of_type, type, i, out, err))
+    for (size_t i = 0; i < N_ANSWERS; i++)
+        if (!add_answer(w, type, i, err))
             return false;
     return true;
 }
 
 /* The type that is shown at first comes first. */
-static bool add_types(struct page_request *q, struct buf *out,
-                      struct error *err)
+static bool add_types(struct writer *w, struct error *err)
 {
     struct types types;
-    bool ok = query_apply(q, err) && find_types(q, &types, err) &&
-              add_type(q, types.names[types.chosen], out, err);
+    bool ok = query_apply(w->q, err) && find_types(w->q, &types, err) &&
+              add_type(w, types.names[types.chosen], err);
 
     for (size_t i = 0; ok && i < types.n; i++)
-        ok = i == types.chosen || add_type(q, types.names[i], out, err);
+        ok = i == types.chosen || add_type(w, types.names[i], err);
+    return ok;
+}
+
+/* ---- the page ---- */
+
+/* The profile's own bytes, to be saved again; left out if they are many. */
+static void add_profile(const struct page_request *q, struct buf *out)
+{
+    struct buf bytes = BUF_INIT(out->max);
+    struct error ignored;
+
+    if (download_profile(q, &bytes, &ignored) && bytes.len <= LARGEST_PROFILE) {
+        buf_add(out, STR("<script type=\"application/octet-stream\" "
+                         "data-answer=\"download?\">"));
+        base64_encode(out, buf_str(&bytes));
+        buf_add(out, STR("</script>\n"));
+    }
+    buf_release(&bytes);
+}
+
+/* Reports on code share the binaries of one memo. */
+static bool add_data(struct page_request *q, struct buf *out, struct error *err)
+{
+    const struct page_options *o = &q->page->options;
+    const struct objects *objects =
+        o->objects ? o->objects(o->arg, q->arena) : NULL;
+    struct writer w = {.q = q, .out = out};
+    struct objects_memo memo;
+    bool ok;
+
+    if (!objects)
+        return add_types(&w, err);
+    objects_memo_init(&memo, objects, q->arena);
+    w.memo = &memo;
+    q->objects = &memo.objects;
+    ok = add_types(&w, err);
+    q->objects = NULL;
+    objects_memo_release(&memo);
     return ok;
 }
 
 bool offline_write(struct page_request *q, struct buf *out, struct error *err)
 {
     buf_add(out, offline_start);
-    if (!add_types(q, out, err))
+    if (!add_data(q, out, err))
         return false;
+    add_profile(q, out);
     buf_add(out, offline_end);
     return buf_ok(out) ||
            error_set(err, "the page is larger than %zu bytes", out->max);

@@ -33,6 +33,7 @@ struct page_request {
     struct str path; /* below /ui/ */
     VEC(struct query_word) words;
     struct report_config config;
+    const struct objects *objects; /* instead of the page's; NULL: its own */
 };
 
 /* Splits a query into q->words. */

@@ -83,3 +83,31 @@ export const SHOP_LATER = [
       : s.frames.at(-1) === 'text::escape' ? value * 2 : value)) })),
   sample('main serve cache::get', 70),
 ];
+
+const START = 0x400000; // where the binary was, in its process
+
+/**
+ * A profile of a real binary: addresses without names, as a profiler without
+ * symbols writes them.
+ * @param {{stack: number[], values: number[]}[]} samples addresses in the
+ *   file, root first
+ * @param {[string, string][]} types
+ * @param {{path: string, size: number}} binary
+ */
+export function encodeAddresses(samples, types, binary) {
+  const strings = ['', binary.path, ...types.flat()];
+  const addresses = [...new Set(samples.flatMap(({ stack }) => stack))];
+  const id = (address) => addresses.indexOf(address) + 1;
+  const out = [
+    ...types.flatMap((_, i) => bytes(1, [...number(1, 2 + 2 * i),
+      ...number(2, 3 + 2 * i)])),
+    ...samples.flatMap(({ stack, values }) => bytes(2, [
+      ...packed(1, stack.map(id).reverse()), ...packed(2, values)])),
+    ...bytes(3, [...number(1, 1), ...number(2, START),
+      ...number(3, START + binary.size), ...number(5, 1)]),
+    ...addresses.flatMap((address) => bytes(4, [...number(1, id(address)),
+      ...number(2, 1), ...number(3, START + address)])),
+    ...strings.flatMap((s) => bytes(6, [...new TextEncoder().encode(s)])),
+  ];
+  return gzipSync(Uint8Array.from(out));
+}

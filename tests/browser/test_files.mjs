@@ -1,14 +1,16 @@
 // Files in and out: dropping, comparing, saving, offline; and small windows.
 
 import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { after, afterEach } from 'node:test';
 import { boxOf, finish, keep, open, rowsOf, scratch, serve, settled, shoot,
   takeComplaints, terminal } from './browser.mjs';
-import { encodeProfile, SHOP, SHOP_LATER, TYPES } from './profile_fixture.mjs';
-import { ARTEFACTS } from './tools.mjs';
+import { encodeAddresses, encodeProfile, SHOP, SHOP_LATER, TYPES }
+  from './profile_fixture.mjs';
+import { ARTEFACTS, PPROF } from './tools.mjs';
 
 const profile = keep('shop.pb.gz', encodeProfile(SHOP, TYPES));
 const later = keep('later.pb.gz', encodeProfile(SHOP_LATER, TYPES));
@@ -105,8 +107,110 @@ test('saved as one file it opens without a network', async () => {
   await settled(saved);
   assert.ok(await saved.locator('.top-view').isVisible());
   await shoot(saved, 'offline');
+  // No binary is there, so that there is nothing to disassemble.
+  assert.equal(await saved.getByRole('link', { name: 'Disasm' }).count(), 0);
+  assert.equal(await saved.getByRole('link', { name: 'Source' }).count(), 1);
   await saved.context().close();
 });
+
+const hasBinutils = ['nm', 'objdump'].every((tool) =>
+  spawnSync(tool, ['--version']).status === 0);
+
+test('a saved page does not offer what was left out of it', async () => {
+  const whole = terminal('-html', profile);
+  const part = whole.replaceAll(
+    /<script [^>]*data-answer="(download\?|peek\?si=samples)".*\n/g, '');
+  assert.ok(part.length < whole.length);
+  const page = await open(`file://${keep('part.html', part)}#peek`,
+    { offline: true });
+  assert.match(await page.locator('main').textContent(), /430ms/);
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  assert.equal(await page.getByRole('menuitem', { name: 'Folded' }).count(), 1);
+  assert.equal(await page.getByRole('menuitem', { name: 'Profile' }).count(),
+    0);
+  await page.keyboard.press('Escape');
+  // Not the other type's numbers.
+  await page.getByLabel('Sample type').selectOption('samples');
+  await settled(page);
+  assert.match(await page.locator('.failure-text').textContent(),
+    /does not contain this view/);
+  await page.context().close();
+});
+
+/** Samples in functions of pprof itself. */
+function profileOfPprof() {
+  const symbols = execFileSync('nm', [PPROF], { encoding: 'utf8',
+    maxBuffer: 1 << 28 });
+  const at = (name) => parseInt(new RegExp(`^(\\w+) [tT] ${name}$`, 'm')
+    .exec(symbols)[1], 16);
+  const [main, write, copy, pack] = ['main', 'report_write', 'profile_copy',
+    'gzip_deflate'].map(at);
+  return encodeAddresses([
+    { stack: [main, write], values: [3, 30e6] },
+    { stack: [main, write, pack], values: [5, 20e6] },
+    { stack: [main, copy], values: [1, 40e6] },
+  ], TYPES, { path: PPROF, size: statSync(PPROF).size });
+}
+
+const CODE_VIEWS = ['source', 'disasm', 'raw', 'raw?text=traces', 'peek',
+  'source?si=samples', 'disasm?si=samples', 'raw?si=samples',
+  'raw?si=samples&text=traces'];
+
+/** What the views of code say. @param {string} where without the view */
+async function textsOf(where, options) {
+  const page = await open(`${where}flamegraph`, options);
+  const texts = {};
+  for (const view of CODE_VIEWS) {
+    await page.goto(where + view);
+    await settled(page);
+    texts[view] = await page.locator('main').textContent();
+    if (options) await shoot(page, `offline-${view.replaceAll(/\W/g, '-')}`);
+  }
+  await page.context().close();
+  return texts;
+}
+
+test('saved, it has the source, the instructions and the profile in it',
+  { skip: hasBinutils ? false : 'there are no binutils' },
+  async () => {
+    const code = keep('code.pb.gz', profileOfPprof());
+    const live = await serve('-symbolize=local', code);
+    const page = await open(`${live}flamegraph`);
+    const path = await saveBy(page, 'This page as one HTML file');
+    const profileThere = readFileSync(await saveBy(page, 'Profile (pprof)'));
+    const foldedThere = readFileSync(await saveBy(page, 'Folded stacks'),
+      'utf8');
+    await page.context().close();
+    const texts = await textsOf(`file://${path}#`, { offline: true });
+    assert.deepEqual(texts, await textsOf(live));
+    assert.deepEqual(texts, await textsOf(`file://${keep('written.html',
+      terminal('-symbolize=local', '-html', code))}#`, { offline: true }));
+    assert.match(texts.source, /profile_copy.*flat 40ms.*struct profile/s);
+    assert.match(texts.disasm, /^profile_copy.*40ms.*%r/s);
+    assert.match(texts['disasm?si=samples'], /^gzip_deflate.*flat 5/s);
+    assert.match(texts.raw, /PeriodType/);
+    assert.match(texts['raw?text=traces'], /40ms\s+profile_copy/);
+
+    const saved = await open(`file://${path}`, { offline: true });
+    const profileHere = await saveBy(saved, 'Profile (pprof)');
+    assert.ok(readFileSync(profileHere).equals(profileThere));
+    assert.match(terminal('-top', profileHere), /profile_copy/);
+    assert.equal(readFileSync(await saveBy(saved, 'Folded stacks'), 'utf8'),
+      foldedThere);
+    assert.match(foldedThere, /^main;report_write;gzip_deflate 20000000$/m);
+
+    const box = await boxOf(saved, 'profile_copy');
+    await saved.mouse.click(box.x, box.y, { button: 'right' });
+    await saved.getByRole('menuitem', { name: 'Source' }).click();
+    await settled(saved);
+    const names = () => saved.locator('.code-name').allTextContents();
+    assert.deepEqual(await names(), ['profile_copy']);
+    await shoot(saved, 'offline-only');
+    await saved.getByRole('button', { name: 'Show all' }).click();
+    await settled(saved);
+    assert.equal((await names()).length, 4);
+    await saved.context().close();
+  });
 
 test('profile, folded stacks, speedscope and pictures can be downloaded',
   async () => {

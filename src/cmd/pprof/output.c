@@ -72,11 +72,21 @@ static bool deliver(const struct output_request *q, struct str bytes,
     return file_write_fd(STDOUT_FILENO, "/dev/stdout", bytes, err);
 }
 
+static const struct objects *objects_of(void *arg, struct arena *a)
+{
+    const struct output_request *q = arg;
+    struct objects *objects = arena_alloc(a, sizeof(*objects));
+
+    *objects = objects_local(a, q->tools);
+    return objects;
+}
+
 /* The page with all its data. */
 static bool make_page(const struct profile *p, const struct output_request *q,
                       struct buf *out, struct error *err)
 {
-    struct page_options options = {.config = q->config};
+    struct page_options options = {
+        .config = q->config, .arg = (void *)q, .objects = objects_of};
     struct page *page = page_new(profile_copy(p), &options);
     bool ok = page_write(page, out, err);
 
