@@ -68,6 +68,17 @@ static bool show(const struct options *o, struct profile *p, struct error *err)
     return true;
 }
 
+static int serve(const struct options *o)
+{
+    struct profile_pair profiles;
+    struct error err;
+
+    if (!source_load_apart(o, &profiles, &err) ||
+        !serve_page(o, profiles, &err))
+        return fail(&err);
+    return EXIT_OK;
+}
+
 static int run(const struct options *o)
 {
     struct buf index = BUF_INIT(BUF_NO_LIMIT);
@@ -83,17 +94,15 @@ static int run(const struct options *o)
     }
     if (err.text[0])
         return fail(&err);
+    if (o->http.n)
+        return serve(o);
     p = source_load(o, &err);
     if (!p)
         return fail(&err);
     enum gate gate = gate_check(o, p, &err);
-    bool ok = gate != GATE_FAILED && source_unmark(o, &p, &err);
-    if (ok && o->http.n) {
-        ok = serve_page(o, p, &err);
-    } else {
-        ok = ok && show(o, p, &err);
-        profile_free(p);
-    }
+    bool ok =
+        gate != GATE_FAILED && source_unmark(o, &p, &err) && show(o, p, &err);
+    profile_free(p);
     if (!ok)
         return fail(&err);
     return gate == GATE_CLOSED ? EXIT_GREW : EXIT_OK;

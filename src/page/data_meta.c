@@ -90,6 +90,7 @@ bool data_meta(struct page_request *q, struct buf *out, struct error *err)
     add_config(&j, "config", &q->config);
     settings_add_menu(&j, q);
     profiles_add_json(&j, &q->page->profiles);
+    json_add_bool(&j, "can_normalize", query_has_base(q));
     json_add_bool(&j, "can_fetch", q->page->options.fetch != NULL);
     json_add_text(&j, "version", STR(PPROF_VERSION));
     json_close(&j, '}');

@@ -11,7 +11,8 @@
 #include "page/routes.h"
 #include "page/settings.h"
 
-struct page *page_new(struct profile *p, const struct page_options *options)
+struct page *page_new(struct profile_pair profiles,
+                      const struct page_options *options)
 {
     struct page *page = calloc(1, sizeof(*page));
 
@@ -19,7 +20,7 @@ struct page *page_new(struct profile *p, const struct page_options *options)
         abort(); /* as an arena does */
     page->options = *options;
     page->seed = hash_seed(page);
-    profiles_init(&page->profiles, p, &page->options);
+    profiles_init(&page->profiles, profiles, &page->options);
     pthread_mutex_init(&page->settings_lock, NULL);
     answers_init(&page->answers, ANSWERS_BYTES_MAX);
     return page;

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "http/access_key.h"
 #include "http/server.h"
-#include "profile/profile.h"
+#include "profile/diff.h"
 #include "report/config.h"
 
 /*
@@ -34,14 +34,18 @@ struct page_options {
     void *arg;
     /* Binaries for reports on code; memory from `a`. */
     const struct objects *(*objects)(void *arg, struct arena *a);
-    /* The profile anew from where it came. */
-    struct profile *(*fetch)(void *arg, struct error *err);
+    /* The profile, and its base, anew from where they came. */
+    bool (*fetch)(void *arg, struct profile_pair *out, struct error *err);
+    /* The last steps with what is left when the base is taken off. */
+    bool (*finish)(void *arg, struct profile *p, struct error *err);
     /* One of the sources that the profile is the sum of, by its number. */
     struct profile *(*load)(void *arg, size_t source, struct error *err);
     /* Symbols for a profile that was dropped onto the page. */
     bool (*adopt)(void *arg, struct profile *p, struct error *err);
     /* Words for whoever started the server. */
     void (*tell)(void *arg, const char *words);
+
+    bool marks_base; /* its samples stay apart: -diff_base, not -base */
 
     const struct str *sources; /* names for `load` */
     size_t n_sources;
@@ -53,8 +57,10 @@ struct page_options {
     const struct access_key *key; /* all others must know it; NULL: none */
 };
 
-/* The page owns the profile from now on. */
-struct page *page_new(struct profile *p, const struct page_options *options);
+/* The page owns both profiles from now on.  A base is taken off for each
+ * request, normalised or not as that one wishes. */
+struct page *page_new(struct profile_pair profiles,
+                      const struct page_options *options);
 void page_free(struct page *page);
 
 /* Makes the flame graph of a query ("f=main", "" for none) beforehand, in a

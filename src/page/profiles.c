@@ -5,7 +5,6 @@
 #include <time.h>
 
 #include "base/utf8.h"
-#include "profile/diff.h"
 #include "profile/filter.h"
 #include "profile/read.h"
 
@@ -38,13 +37,13 @@ static struct page_profile *append(struct profiles *ps, struct str name)
     return p;
 }
 
-void profiles_init(struct profiles *ps, struct profile *p,
+void profiles_init(struct profiles *ps, struct profile_pair pair,
                    const struct page_options *options)
 {
     *ps = (struct profiles){.options = options};
     pthread_rwlock_init(&ps->lock, NULL);
     pthread_mutex_init(&ps->fetching, NULL);
-    append(ps, options->name)->profile = p;
+    append(ps, options->name)->pair = pair;
     for (size_t i = 0; options->load && i < options->n_sources; i++)
         append(ps, options->sources[i])->source = i;
 }
@@ -52,7 +51,7 @@ void profiles_init(struct profiles *ps, struct profile *p,
 static void release(struct page_profile *p)
 {
     free(p->name);
-    profile_free(p->profile);
+    profile_pair_free(p->pair);
 }
 
 void profiles_release(struct profiles *ps)
@@ -93,54 +92,111 @@ static bool load(struct profiles *ps, struct str id, struct error *err)
 
     pthread_rwlock_wrlock(&ps->lock);
     p = find(ps, id);
-    if (p && !p->profile)
-        p->profile = o->load(o->arg, p->source, err);
-    ok = p ? p->profile != NULL : no_profile(id, err);
+    if (p && !p->pair.profile)
+        p->pair.profile = o->load(o->arg, p->source, err);
+    ok = p ? p->pair.profile != NULL : no_profile(id, err);
     pthread_rwlock_unlock(&ps->lock);
     return ok;
 }
 
-static struct profile *copy(struct profiles *ps, struct str id,
-                            bool *is_dropped, struct error *err)
+static struct profile_pair copy(struct profiles *ps, struct str id,
+                                bool *is_dropped, struct error *err)
 {
-    struct profile *taken = NULL;
+    struct profile_pair taken = {0};
     struct page_profile *p;
     bool absent;
 
     pthread_rwlock_rdlock(&ps->lock);
     p = find(ps, id);
     absent = !p;
-    if (p && p->profile) {
-        taken = profile_copy(p->profile);
+    if (p && p->pair.profile) {
+        taken.profile = profile_copy(p->pair.profile);
+        if (p->pair.base)
+            taken.base = profile_copy(p->pair.base);
         *is_dropped |= p->is_dropped;
     }
     pthread_rwlock_unlock(&ps->lock);
     if (absent)
         no_profile(id, err);
-    else if (!taken && load(ps, id, err))
+    else if (!taken.profile && load(ps, id, err))
         return copy(ps, id, is_dropped, err);
     return taken;
+}
+
+/* What happens to one profile on its way to a request. */
+struct taking {
+    struct profiles *profiles;
+    bool compares; /* it is one of two */
+    bool normalize;
+    bool is_dropped; /* is set when it is */
+};
+
+/* Takes the base of the command line off.  When two profiles are compared,
+ * what was to be compared with a base stands for itself; -base makes another
+ * profile of it, as the command line said. */
+static struct profile *settle(const struct taking *t, struct profile_pair pair,
+                              struct error *err)
+{
+    const struct page_options *o = t->profiles->options;
+    struct diff_options how = {.mark = o->marks_base,
+                               .normalize = t->compares ? o->config->normalize
+                                                        : t->normalize};
+    struct profile *p = pair.profile;
+
+    if (t->compares && o->marks_base)
+        profile_free(pair.base);
+    else
+        p = profile_diff(p, pair.base, how, err);
+    if (p && o->finish && !o->finish(o->arg, p, err)) {
+        profile_free(p);
+        return NULL;
+    }
+    return p;
+}
+
+static struct profile *take(struct taking *t, struct str id, struct error *err)
+{
+    struct profile_pair pair = copy(t->profiles, id, &t->is_dropped, err);
+
+    return pair.base ? settle(t, pair, err) : pair.profile;
 }
 
 struct profile *profiles_take(struct profiles *ps,
                               const struct profile_choice *choice,
                               bool *is_trusted, struct error *err)
 {
-    struct diff_options how = {.mark = true, .normalize = choice->normalize};
-    bool is_dropped = false;
-    struct profile *p = copy(ps, choice->profile, &is_dropped, err), *base;
+    struct taking t = {.profiles = ps, .normalize = choice->normalize};
+    struct profile *p, *base;
 
-    if (p && choice->base.n > 0) {
-        base = copy(ps, choice->base, &is_dropped, err);
+    t.compares = choice->base.n > 0;
+    p = take(&t, choice->profile, err);
+    if (p && t.compares) {
+        base = take(&t, choice->base, err);
         if (base) {
-            p = profile_diff(p, base, how, err);
+            p = profile_diff(p, base,
+                             (struct diff_options){
+                                 .mark = true, .normalize = choice->normalize},
+                             err);
         } else {
             profile_free(p);
             p = NULL;
         }
     }
-    *is_trusted = !is_dropped;
+    *is_trusted = !t.is_dropped;
     return p;
+}
+
+bool profiles_have_base(struct profiles *ps,
+                        const struct profile_choice *choice)
+{
+    struct page_profile *p;
+    bool has;
+
+    pthread_rwlock_rdlock(&ps->lock);
+    p = find(ps, choice->profile);
+    has = choice->base.n > 0 || (p && p->pair.base);
+    pthread_rwlock_unlock(&ps->lock);
+    return has;
 }
 
 static bool has_room(struct profiles *ps, struct error *err)
@@ -155,8 +211,8 @@ static bool has_room(struct profiles *ps, struct error *err)
                      PROFILES_MAX_ADDED);
 }
 
-/* Frees the profile when there is no room. */
-static bool add(struct profiles *ps, struct str name, struct profile *p,
+/* Frees the profiles when there is no room. */
+static bool add(struct profiles *ps, struct str name, struct profile_pair pair,
                 bool is_dropped, uint32_t *id, struct error *err)
 {
     bool ok;
@@ -166,14 +222,14 @@ static bool add(struct profiles *ps, struct str name, struct profile *p,
     if (ok) {
         struct page_profile *added = append(ps, name);
 
-        added->profile = p;
+        added->pair = pair;
         added->is_added = true;
         added->is_dropped = is_dropped;
         *id = added->id;
     }
     pthread_rwlock_unlock(&ps->lock);
     if (!ok)
-        profile_free(p);
+        profile_pair_free(pair);
     return ok;
 }
 
@@ -226,7 +282,7 @@ bool profiles_add(struct profiles *ps, struct str name, struct str bytes,
         return false;
     }
     profile_prune(p, &ignored);
-    return add(ps, name, p, true, id, err);
+    return add(ps, name, (struct profile_pair){.profile = p}, true, id, err);
 }
 
 static void name_by_time(struct buf *out, struct str name)
@@ -245,7 +301,7 @@ bool profiles_fetch(struct profiles *ps, uint32_t *id, struct error *err)
 {
     const struct page_options *o = ps->options;
     struct buf name = BUF_INIT(BUF_NO_LIMIT);
-    struct profile *p;
+    struct profile_pair pair;
     bool ok;
 
     if (!o->fetch)
@@ -254,12 +310,12 @@ bool profiles_fetch(struct profiles *ps, uint32_t *id, struct error *err)
         return false;
     if (pthread_mutex_trylock(&ps->fetching) != 0)
         return error_set(err, "the profile is being fetched already");
-    p = o->fetch(o->arg, err);
+    ok = o->fetch(o->arg, &pair, err);
     pthread_mutex_unlock(&ps->fetching);
-    if (!p)
+    if (!ok)
         return false;
     name_by_time(&name, o->name);
-    ok = add(ps, buf_str(&name), p, false, id, err);
+    ok = add(ps, buf_str(&name), pair, false, id, err);
     buf_release(&name);
     return ok;
 }

@@ -17,8 +17,8 @@
 struct page_profile {
     uint32_t id;
     char *name;
-    struct profile *profile; /* NULL: a source that nobody asked for yet */
-    size_t source;           /* for options.load */
+    struct profile_pair pair; /* NULL: a source that nobody asked for yet */
+    size_t source;            /* for options.load */
     bool is_added;
     bool is_dropped; /* a stranger may have made it */
 };
@@ -32,8 +32,8 @@ struct profiles {
     pthread_mutex_t fetching;
 };
 
-/* Owns the profile. */
-void profiles_init(struct profiles *ps, struct profile *p,
+/* Owns both profiles. */
+void profiles_init(struct profiles *ps, struct profile_pair pair,
                    const struct page_options *options);
 void profiles_release(struct profiles *ps);
 
@@ -45,12 +45,17 @@ struct profile_choice {
 
 /*
  * A copy for the caller to use up and free.  With a base it is the
- * difference, the base's samples marked as by -diff_base.  *is_trusted: no
- * stranger chose the names of files in it.
+ * difference, the base's samples marked as by -diff_base; a base that the
+ * command line compares with counts no more then.  *is_trusted: no stranger
+ * chose the names of files in it.
  */
 struct profile *profiles_take(struct profiles *ps,
                               const struct profile_choice *choice,
                               bool *is_trusted, struct error *err);
+
+/* Is there a base, so that `normalize` means something? */
+bool profiles_have_base(struct profiles *ps,
+                        const struct profile_choice *choice);
 
 /* Adds what was dropped onto the page, and gives its id. */
 bool profiles_add(struct profiles *ps, struct str name, struct str bytes,

@@ -29,13 +29,24 @@ bool query_apply(struct page_request *q, struct error *err)
     return true;
 }
 
+static struct profile_choice choice_of(const struct page_request *q)
+{
+    return (struct profile_choice){.profile = query_get(q, "profile"),
+                                   .base = query_get(q, "base"),
+                                   .normalize = q->config.normalize};
+}
+
 struct profile *query_take_profile(const struct page_request *q,
                                    bool *is_trusted, struct error *err)
 {
-    return profiles_take(
-        &q->page->profiles,
-        &(struct profile_choice){.profile = query_get(q, "profile"),
-                                 .base = query_get(q, "base"),
-                                 .normalize = q->config.normalize},
-        is_trusted, err);
+    struct profile_choice choice = choice_of(q);
+
+    return profiles_take(&q->page->profiles, &choice, is_trusted, err);
+}
+
+bool query_has_base(const struct page_request *q)
+{
+    struct profile_choice choice = choice_of(q);
+
+    return profiles_have_base(&q->page->profiles, &choice);
 }

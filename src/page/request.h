@@ -47,6 +47,9 @@ struct str query_get(const struct page_request *q, const char *name);
 struct profile *query_take_profile(const struct page_request *q,
                                    bool *is_trusted, struct error *err);
 
+/* Do they name a base, or does the command line? */
+bool query_has_base(const struct page_request *q);
+
 /* q->config: the page's options and what the words say. */
 bool query_apply(struct page_request *q, struct error *err);
 

@@ -15,6 +15,12 @@ struct profile *profile_combine(struct profile **profiles, size_t n,
     return sum;
 }
 
+void profile_pair_free(struct profile_pair pair)
+{
+    profile_free(pair.profile);
+    profile_free(pair.base);
+}
+
 struct profile *profile_diff(struct profile *p, struct profile *base,
                              struct diff_options options, struct error *err)
 {

@@ -11,6 +11,13 @@
 struct profile *profile_combine(struct profile **profiles, size_t n,
                                 struct error *err);
 
+/* A profile and what it is compared with: NULL if it is not. */
+struct profile_pair {
+    struct profile *profile, *base;
+};
+
+void profile_pair_free(struct profile_pair pair);
+
 struct diff_options {
     bool mark;      /* the samples of the base stay apart, with the label */
     bool normalize; /* scale p to the base's totals first */

@@ -129,7 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (request.body.n > MAX_BODY)
         return 0;
     config_init(&config);
-    page = page_new(make_profile(), &options);
+    page = page_new((struct profile_pair){.profile = make_profile()}, &options);
     page_handle(&x, page);
     check(&x);
     buf_release(&x.headers);

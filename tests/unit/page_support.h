@@ -81,7 +81,7 @@ static inline struct page *page_of(const char *text,
     config_init(&config);
     options->config = &config;
     options->name = STR("test.pb");
-    return page_new(sketch(text), options);
+    return page_new((struct profile_pair){.profile = sketch(text)}, options);
 }
 
 #endif

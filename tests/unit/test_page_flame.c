@@ -207,7 +207,8 @@ static struct reply ask_flame(struct profile *p, const char *query)
     char line[128];
 
     config_init(&c);
-    a = (struct asker){.page = page_new(p, &o)};
+    a = (struct asker){.page =
+                           page_new((struct profile_pair){.profile = p}, &o)};
     snprintf(line, sizeof(line), "GET /ui/data/flame%s", query);
     r = ask(&a, line);
     page_free(a.page);

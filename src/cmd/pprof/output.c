@@ -87,7 +87,8 @@ static bool make_page(const struct profile *p, const struct output_request *q,
 {
     struct page_options options = {
         .config = q->config, .arg = (void *)q, .objects = objects_of};
-    struct page *page = page_new(profile_copy(p), &options);
+    struct page *page =
+        page_new((struct profile_pair){.profile = profile_copy(p)}, &options);
     bool ok = page_write(page, out, err);
 
     page_free(page);

@@ -115,15 +115,22 @@ static const struct objects *objects_of(void *arg, struct arena *a)
     return objects;
 }
 
-static struct profile *fetch(void *arg, struct error *err)
+static bool fetch(void *arg, struct profile_pair *out, struct error *err)
 {
     struct service *s = arg;
-    struct profile *p;
+    bool ok;
 
     atomic_store(&s->is_fetching, true);
-    p = source_load(s->options, err);
+    ok = source_load_apart(s->options, out, err);
     atomic_store(&s->is_fetching, false);
-    return p;
+    return ok;
+}
+
+static bool finish(void *arg, struct profile *p, struct error *err)
+{
+    const struct service *s = arg;
+
+    return source_finish(s->options, p, err);
 }
 
 /* One of several files alone. */
@@ -320,6 +327,8 @@ static bool prepare(struct service *s, const struct address *where,
         .arg = s,
         .objects = objects_of,
         .fetch = can_fetch(o) ? fetch : NULL,
+        .finish = finish,
+        .marks_base = o->mark_base,
         .adopt = adopt,
         .tell = tell,
         .web_dir = getenv("PPROF_WEB_DIR"),
@@ -332,7 +341,8 @@ static bool prepare(struct service *s, const struct address *where,
            (!s->has_key || access_key_init(&s->key, err));
 }
 
-bool serve_page(const struct options *o, struct profile *p, struct error *err)
+bool serve_page(const struct options *o, struct profile_pair profiles,
+                struct error *err)
 {
     struct service s = {.options = o, .arena = arena_new()};
     struct page_options options;
@@ -341,13 +351,13 @@ bool serve_page(const struct options *o, struct profile *p, struct error *err)
               prepare(&s, &where, &options, err);
 
     if (ok) {
-        struct page *page = page_new(p, &options);
+        struct page *page = page_new(profiles, &options);
 
         page_warm(page, str_skip(page_query(s.arena, &o->config), 1));
         ok = serve(&s, &where, page, err);
         page_free(page);
     } else {
-        profile_free(p);
+        profile_pair_free(profiles);
     }
     arena_free(s.arena);
     return ok;

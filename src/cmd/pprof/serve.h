@@ -2,12 +2,14 @@
 #define CMD_PPROF_SERVE_H
 
 #include "cmd/pprof/options.h"
-#include "profile/profile.h"
+#include "profile/diff.h"
 
 /*
  * -http: serves the page until Ctrl-C or SIGTERM, and opens a browser on it
- * if there is somebody to look.  The profile is used up.
+ * if there is somebody to look.  The profiles, from source_load_apart(), are
+ * used up.
  */
-bool serve_page(const struct options *o, struct profile *p, struct error *err);
+bool serve_page(const struct options *o, struct profile_pair profiles,
+                struct error *err);
 
 #endif

@@ -31,6 +31,7 @@ struct loader {
     struct fetch_options fetch;
     struct gathered sources, base;
     VEC(struct symbolize_source) origins; /* servers that know symbols */
+    struct buf told;                      /* about symbols */
 };
 
 static void say(void *arg, const char *words)
@@ -198,17 +199,17 @@ static void tell_missing(const struct gathered *g, const char *what)
                     g->wanted);
 }
 
-static bool subtract(struct loader *l, struct error *err)
+/* Takes the base off, which is used up. */
+static bool subtract(const struct options *o, struct profile_pair *pair,
+                     struct error *err)
 {
-    const struct options *o = l->options;
-
-    l->sources.sum =
-        profile_diff(l->sources.sum, l->base.sum,
+    pair->profile =
+        profile_diff(pair->profile, pair->base,
                      (struct diff_options){.mark = o->mark_base,
                                            .normalize = o->config.normalize},
                      err);
-    l->base.sum = NULL;
-    return l->sources.sum != NULL;
+    pair->base = NULL;
+    return pair->profile != NULL;
 }
 
 /* Asks a server for symbols with the means that got the profile from it. */
@@ -229,7 +230,23 @@ static bool post(void *arg, struct str url, struct str body, struct buf *reply,
     return ok || error_wrap(err, "http post %" STR_FMT, STR_ARG(url));
 }
 
-static bool symbolize(struct loader *l, struct error *err)
+/* What was said of the profile need not be said of its base again. */
+static void tell(struct loader *l, struct str messages)
+{
+    struct str rest = messages;
+
+    while (rest.n > 0) {
+        ptrdiff_t end = str_find_char(rest, '\n');
+        struct str line = str_first(rest, end < 0 ? rest.n : (size_t)end + 1);
+
+        if (!str_contains(buf_str(&l->told), line))
+            ui_write(line);
+        rest = str_skip(rest, line.n);
+    }
+    buf_add(&l->told, messages);
+}
+
+static bool symbolize(struct loader *l, struct profile *p, struct error *err)
 {
     struct buf messages = BUF_INIT(BUF_NO_LIMIT);
     struct symbolize_request request = {
@@ -239,56 +256,114 @@ static bool symbolize(struct loader *l, struct error *err)
         .post = post,
         .arg = l,
     };
-    bool ok = symbolize_profile(l->sources.sum, &request, &messages, err);
+    bool ok = symbolize_profile(p, &request, &messages, err);
 
-    ui_write(buf_str(&messages));
+    tell(l, buf_str(&messages));
     buf_release(&messages);
     return ok;
 }
 
-static bool finish(struct loader *l, struct error *err)
+static void tidy(const struct options *o, struct profile *p)
 {
-    const struct options *o = l->options;
-    struct profile *p = l->sources.sum;
     struct error ignored; /* a bad drop_frames prunes nothing */
 
-    assert(p); /* some source was read */
-    if (!symbolize(l, err))
-        return false;
     if (o->all_frames)
         p->drop_frames = p->keep_frames = 0;
     profile_prune(p, &ignored);
     forget_origins(p);
     if (o->add_comment.n)
         *vec_push(p->arena, &p->comments) = profile_intern(p, o->add_comment);
-    if (l->origins.n && !o->no_save)
+}
+
+bool source_finish(const struct options *o, struct profile *p,
+                   struct error *err)
+{
+    tidy(o, p);
+    return profile_check(p, err);
+}
+
+/* The last steps with what was read, symbols and all. */
+static bool finish(struct loader *l, struct profile *p, struct error *err)
+{
+    tidy(l->options, p);
+    if (l->origins.n && !l->options->no_save)
         save_copy(p);
     return profile_check(p, err);
 }
 
-static bool load(struct loader *l, struct error *err)
+static bool read_both(struct loader *l, struct error *err)
 {
     if (!fetch_everything(l, err) || !check_any(&l->sources, "source", err) ||
         !check_any(&l->base, "base", err))
         return false;
     tell_missing(&l->sources, "source");
     tell_missing(&l->base, "base");
-    if (l->base.sum && !subtract(l, err))
-        return false;
-    return finish(l, err);
+    return true;
+}
+
+static bool load(struct loader *l, struct profile_pair *pair, struct error *err)
+{
+    return (!pair->base || subtract(l->options, pair, err)) &&
+           symbolize(l, pair->profile, err) && finish(l, pair->profile, err);
+}
+
+/* Can they be compared?  What a terminal would be told, and the copy that is
+ * kept, come now and not with the first request. */
+static bool rehearse(struct loader *l, const struct profile_pair *pair,
+                     struct error *err)
+{
+    struct profile_pair copy = {profile_copy(pair->profile),
+                                profile_copy(pair->base)};
+    bool ok = subtract(l->options, &copy, err) && finish(l, copy.profile, err);
+
+    profile_pair_free(copy);
+    return ok;
+}
+
+static bool load_apart(struct loader *l, struct profile_pair *pair,
+                       struct error *err)
+{
+    if (!pair->base)
+        return load(l, pair, err);
+    return symbolize(l, pair->profile, err) && symbolize(l, pair->base, err) &&
+           rehearse(l, pair, err);
+}
+
+/* Reads, and does with both what `with` does. */
+static bool read_and(const struct options *o, struct profile_pair *out,
+                     bool (*with)(struct loader *, struct profile_pair *,
+                                  struct error *),
+                     struct error *err)
+{
+    struct loader l = {.options = o,
+                       .arena = arena_new(),
+                       .fetch = fetch_options_of(o),
+                       .told = BUF_INIT(BUF_NO_LIMIT)};
+    bool ok = read_both(&l, err);
+    struct profile_pair pair = {l.sources.sum, l.base.sum};
+
+    assert(!ok || pair.profile); /* some source was read */
+    ok = ok && with(&l, &pair, err);
+    if (ok)
+        *out = pair;
+    else
+        profile_pair_free(pair);
+    buf_release(&l.told);
+    arena_free(l.arena);
+    return ok;
 }
 
 struct profile *source_load(const struct options *o, struct error *err)
 {
-    struct loader l = {
-        .options = o, .arena = arena_new(), .fetch = fetch_options_of(o)};
-    bool ok = load(&l, err);
+    struct profile_pair pair;
 
-    profile_free(l.base.sum);
-    if (!ok)
-        profile_free(l.sources.sum);
-    arena_free(l.arena);
-    return ok ? l.sources.sum : NULL;
+    return read_and(o, &pair, load, err) ? pair.profile : NULL;
+}
+
+bool source_load_apart(const struct options *o, struct profile_pair *out,
+                       struct error *err)
+{
+    return read_and(o, out, load_apart, err);
 }
 
 bool source_adopt(const struct options *o, struct profile *p, bool open_files,

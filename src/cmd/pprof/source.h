@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "cmd/pprof/options.h"
-#include "profile/profile.h"
+#include "profile/diff.h"
 
 /*
  * The profile that the command line names: every source fetched and merged,
@@ -11,6 +11,17 @@
  * elsewhere.  Says on stderr what happens.  NULL and err if there is none.
  */
 struct profile *source_load(const struct options *o, struct error *err);
+
+/*
+ * The same for those who take the base off later, and maybe in several ways:
+ * with a base both come as they are, symbols apart.  After profile_diff() the
+ * last steps are source_finish(), and what comes of it is what source_load()
+ * gives.  Without a base nothing is left to do.
+ */
+bool source_load_apart(const struct options *o, struct profile_pair *out,
+                       struct error *err);
+bool source_finish(const struct options *o, struct profile *p,
+                   struct error *err);
 
 /*
  * Symbols for a profile that came in another way (dropped onto the page).
