@@ -6,6 +6,7 @@ import { frameMenu } from './frame_menu.js';
 import { plural, reportPercent } from './numbers.js';
 import { exactly, patternOf } from './search.js';
 import { PLACE_WORDS } from './state.js';
+import { isOn, switchTo } from './switches.js';
 import { Table } from './table.js';
 
 /** @typedef {import('./main.js').App} App */
@@ -24,7 +25,8 @@ export class DiffView {
     this.largest = 1;
     this.summary = el('p', { class: 'diff-summary' });
     this.normalise = el('input', { type: 'checkbox', onchange: () =>
-      app.state.set({ norm: this.normalise.checked ? 't' : null }) });
+      app.state.set({ norm: switchTo(app.meta, 'norm',
+        this.normalise.checked) }) });
     this.table = new Table(this.columns(), {
       select: (row) => this.select(row),
       open: (row) => app.state.set({ p: exactly(this.rows[row].name),
@@ -66,10 +68,11 @@ export class DiffView {
   /** @param {Set<string> | null} changed */
   async show(changed) {
     const { state, data } = this.app;
-    const diff = await data.json('diff', state.dataQuery());
-    this.normalise.checked = state.isOn('norm');
-    // The base of the command line was normalised, or not, when it was read.
-    this.normalise.disabled = state.get('base') === '';
+    const query = state.dataQuery();
+    const [diff, meta] = await Promise.all([data.json('diff', query),
+      data.json('meta', query)]);
+    this.normalise.checked = isOn(meta, 'norm');
+    this.normalise.disabled = data.offline || !meta.can_normalize;
     if (diff.rows !== this.rows || !changed) {
       this.rows = diff.rows;
       this.total = diff.total;

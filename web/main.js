@@ -32,6 +32,7 @@ import { viewFor } from './views.js';
  * @property {{name: string, url: string, current: boolean,
  *   user: boolean}[]} configs
  * @property {{id: string, name: string, added: boolean}[]} profiles
+ * @property {boolean} can_normalize   there is a base
  * @property {boolean} can_fetch
  * @property {string} version
  */

@@ -3,6 +3,7 @@
 import { el } from './dom.js';
 import { select } from './flame_tools.js';
 import { PLACE_WORDS } from './state.js';
+import { isOn, switchTo } from './switches.js';
 
 /** @typedef {import('./main.js').App} App */
 
@@ -25,16 +26,17 @@ const SWITCHES = [
   ['mean', 'Mean', 'Divide by the number of samples'],
   ['calltree', 'Call tree', 'A node for each path, in the graph'],
   ['dropneg', 'Drop negative values', 'In differences'],
-  ['norm', 'Normalise', 'Scale the base to the same total'],
+  ['norm', 'Normalise', 'Scale it to the total of the base'],
   ['intel', 'Intel syntax', 'In the disassembly'],
   ['showcolumns', 'Columns of source positions', ''],
 ];
 
 /** @param {App} app */
 export function openOptions(app) {
-  const { state } = app;
-  const setWord = (/** @type {string} */ word, /** @type {string} */ value) =>
-    state.set({ [word]: value || null, ...PLACE_WORDS }, { replace: true });
+  const { state, meta } = app;
+  const setWord = (/** @type {string} */ word,
+    /** @type {string | null} */ value) =>
+    state.set({ [word]: value, ...PLACE_WORDS }, { replace: true });
   const rows = CHOICES.map(([word, label, choices]) =>
     el('label', { class: 'option' }, el('span', {}, label),
       select(label, choices, state.get(word), (value) =>
@@ -47,9 +49,9 @@ export function openOptions(app) {
     return el('label', { class: 'option' }, el('span', {}, label), input);
   });
   const switches = SWITCHES.filter(([word]) =>
-    word !== 'norm' || state.get('base')).map(([word, label, hint]) => {
-    const box = el('input', { type: 'checkbox', checked: state.isOn(word),
-      onchange: () => setWord(word, box.checked ? 't' : '') });
+    word !== 'norm' || meta?.can_normalize).map(([word, label, hint]) => {
+    const box = el('input', { type: 'checkbox', checked: isOn(meta, word),
+      onchange: () => setWord(word, switchTo(meta, word, box.checked)) });
     return el('label', { class: 'option check' }, box, el('span', {}, label,
       hint ? el('small', { class: 'muted' }, hint) : null));
   });
