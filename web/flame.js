@@ -6,7 +6,7 @@ import { COLOR_CHOICES, colorSources } from './colors.js';
 import { detailText } from './detail.js';
 import { el, pictureShown, whenQuiet } from './dom.js';
 import { frameDetail } from './flame_detail.js';
-import { planPanels } from './flame_panels.js';
+import { leadTwin, planPanels, twinOf } from './flame_panels.js';
 import { Breadcrumb, Legend, makeSplitter } from './flame_parts.js';
 import { readPlace, writePlace } from './flame_place.js';
 import { nextHit, search } from './flame_search.js';
@@ -74,7 +74,8 @@ export class FlameView {
       hover: (node) => this.onHover(icicle, node),
       select: (node) => this.onSelect(icicle, node),
       moved: () => this.onMoved(icicle),
-      zoomed: (node) => this.onZoomed(icicle, node),
+      leads: () => leadTwin(this.panels, icicle),
+      remembers: () => twinOf(this.panels, icicle)?.keepWindow(),
       menu: (node, x, y) => this.openMenu(-1, node, x, y, icicle),
       describe: (node) => this.describe(icicle, node),
     }, label);
@@ -280,17 +281,7 @@ export class FlameView {
     const who = node >= 0 ? tree.source[node] : source;
     frameMenu(this.app, x, y, { name: tree.sources.strings[
       tree.sources.name[who]], isRoot: who === 0,
-    zoom: icicle ? () => icicle.zoomInto(node) : null });
-  }
-
-  /** Before and after go together. @param {Icicle} icicle
-   * @param {number} node */
-  onZoomed(icicle, node) {
-    for (const panel of this.panels) {
-      if (panel.icicle !== icicle && panel.tree === icicle.tree) {
-        panel.icicle.zoomTo(node);
-      }
-    }
+    zoom: icicle ? () => icicle.zoomTo(node) : null });
   }
 
   /** @param {Icicle} icicle */
@@ -322,7 +313,7 @@ export class FlameView {
     const panel = this.panels[this.panels.length - 1];
     panel.icicle.select(node);
     this.onSelect(panel.icicle, node);
-    panel.icicle.zoomInto(node);
+    panel.icicle.zoomTo(node);
   }
 
   /** @param {number} step 1 or -1 */

@@ -1,17 +1,19 @@
 // Which trees the flame graph view shows, and how they stand: all stacks, the
 // same upside down, callers above callees, or before beside after.
 
+import { sameWindow } from './beside.js';
 import { el } from './dom.js';
 import { invert, pivot } from './merge.js';
 import { percentText, plural, valueText } from './numbers.js';
 import { matchSources, strictPatternOf } from './search.js';
 
 /** @typedef {import('./flame.js').FlameView} FlameView */
+/** @typedef {import('./icicle.js').Icicle} Icicle */
 /** @typedef {import('./tree.js').Tree} Tree */
 
 /**
  * @typedef {object} Panel
- * @property {import('./icicle.js').Icicle} icicle
+ * @property {Icicle} icicle
  * @property {Tree} tree
  * @property {'both' | 'new' | 'base'} side
  * @property {boolean} up
@@ -44,6 +46,22 @@ export function planPanels(view) {
   Object.assign(main, { side: 'new', rootLabel: 'after', label: 'After' });
   return { kind: 'beside', panels: [before, main],
     elements: [before.icicle.element, main.icicle.element] };
+}
+
+/** Before and after go together: the other side of the same tree.
+ * @param {Panel[]} panels @param {Icicle} icicle */
+export function twinOf(panels, icicle) {
+  return panels.find((panel) => panel.icicle !== icicle &&
+    panel.tree === icicle.tree)?.icicle;
+}
+
+/** Shows the same part of the tree on the other side.
+ * @param {Panel[]} panels @param {Icicle} icicle */
+export function leadTwin(panels, icicle) {
+  const { tree, layout, win, zoomNode } = icicle;
+  const twin = twinOf(panels, icicle);
+  if (!tree || !twin) return;
+  twin.follow(sameWindow(tree, layout, twin.layout, win, zoomNode), icicle);
 }
 
 /** @param {FlameView} view @param {Tree} tree @returns {Plan | null} */

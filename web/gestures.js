@@ -112,7 +112,7 @@ function addPointer(icicle) {
     const node = icicle.nodeAt(place.x, place.y);
     icicle.select(node);
     icicle.events.select(node);
-    if (event.timeStamp - lastTap < 350) icicle.zoomInto(Math.max(0, node));
+    if (event.timeStamp - lastTap < 350) icicle.zoomTo(Math.max(0, node));
     lastTap = event.timeStamp;
   };
   element.addEventListener('pointerup', lift);
@@ -169,7 +169,7 @@ function onKey(icicle, key) {
       icicle.panBy(0, (key === 'PageUp' ? -0.8 : 0.8) * icicle.win.height);
       return true;
     case 'Enter':
-      icicle.zoomInto(node);
+      icicle.zoomTo(node);
       return true;
     case '+':
     case '=':

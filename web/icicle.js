@@ -7,6 +7,7 @@ import { everyFrame, el, must, pictureShown, reducedMotion } from
 import { addGestures } from './gestures.js';
 import { Mirror } from './mirror.js';
 import { nodeUnder, paint, ROW, rowY, walkRow } from './paint.js';
+import { placeToSee } from './reveal.js';
 
 /** @typedef {import('./tree.js').Tree} Tree */
 /** @typedef {import('./tree.js').Layout} Layout */
@@ -18,7 +19,8 @@ import { nodeUnder, paint, ROW, rowY, walkRow } from './paint.js';
  * @property {(node: number) => void} hover  -1: nothing is
  * @property {(node: number) => void} select
  * @property {() => void} moved              the window changed
- * @property {(node: number) => void} zoomed  the user fitted it to the width
+ * @property {() => void} leads              so must those that go with it
+ * @property {() => void} remembers          there is a step back more
  * @property {(node: number, x: number, y: number) => void} menu
  * @property {(node: number) => string} describe for screen readers
  */
@@ -204,10 +206,20 @@ export class Icicle {
     return (this.tree ? this.tree.depth : 0) * ROW + ROW;
   }
 
-  /** @param {number} from @param {number} to @param {number} top */
-  setWindow(from, to, top) {
+  /** @param {number} from @param {number} to @param {number} top
+   * @param {boolean} [alone] leads nobody */
+  setWindow(from, to, top, alone = false) {
     this.clamp(from, to, top);
     this.redraw();
+    if (!alone) this.events.leads();
+  }
+
+  /** Shows what another one shows.
+   * @param {{from: number, to: number}} win @param {Icicle} leader */
+  follow(win, leader) {
+    cancelAnimationFrame(this.animation);
+    this.zoomNode = leader.zoomNode;
+    this.setWindow(win.from, win.to, leader.win.top, true);
   }
 
   /** To what there is. @param {number} from @param {number} to
@@ -222,11 +234,12 @@ export class Icicle {
   }
 
   /** Moves there smoothly, unless motion is unwelcome.
-   * @param {number} from @param {number} to @param {number} top */
-  glideTo(from, to, top) {
+   * @param {number} from @param {number} to @param {number} top
+   * @param {boolean} [alone] leads nobody */
+  glideTo(from, to, top, alone = false) {
     cancelAnimationFrame(this.animation);
     if (reducedMotion()) {
-      this.setWindow(from, to, top);
+      this.setWindow(from, to, top, alone);
       return;
     }
     const was = { ...this.win };
@@ -237,33 +250,37 @@ export class Icicle {
       const between = (/** @type {number} */ a, /** @type {number} */ b) =>
         part === 1 ? b : a + (b - a) * eased;
       this.setWindow(between(was.from, from), between(was.to, to),
-        between(was.top, top));
+        between(was.top, top), alone);
       if (part < 1) this.animation = requestAnimationFrame(step);
     };
     step();
   }
 
+  /** Keeps this window to come back to. */
   remember() {
-    this.history.push(this.win.from, this.win.to, this.win.top);
+    this.keepWindow();
+    this.events.remembers();
   }
 
-  /** The user wants a node to fill the width. @param {number} node */
-  zoomInto(node) {
-    this.zoomTo(node);
-    this.events.zoomed(node);
+  keepWindow() {
+    this.history.push(this.win.from, this.win.to, this.win.top);
   }
 
   /** Fits a node to the width. @param {number} node @param {boolean} [now] */
   zoomTo(node, now = false) {
     if (!this.tree || node < 0) return;
-    const from = this.layout.start[node];
-    const to = from + this.layout.weight[node];
+    let box = node; // one that is not on this side has no width to fit
+    while (box > 0 && this.layout.weight[box] === 0) {
+      box = this.tree.parent[box];
+    }
+    const from = this.layout.start[box];
+    const to = from + this.layout.weight[box];
     const top = Math.max(0, (this.tree.levelOf(node) - 2) * ROW);
     const room = this.contentHeight() - this.win.height;
     this.remember();
+    this.zoomNode = node;
     if (now) this.setWindow(from, to, Math.min(top, room));
     else this.glideTo(from, to, Math.min(top, Math.max(0, room)));
-    this.zoomNode = node;
   }
 
   /** Zooms by a factor around a point. @param {number} x @param {number} by */
@@ -285,13 +302,14 @@ export class Icicle {
       top + (this.look?.up ? -dy : dy));
   }
 
-  /** Back to the window before the last zoom; false if there is none. */
+  /** Back to the window before the last zoom; false if there is none.  Who
+   * goes with it has one of its own to go back to. */
   back() {
     if (this.history.length === 0 && !this.isZoomed()) return false;
     const [from, to, top] = this.history.length
       ? this.history.splice(-3) : [0, this.whole(), 0];
     this.zoomNode = -1;
-    this.glideTo(from, to, top);
+    this.glideTo(from, to, top, true);
     return true;
   }
 
@@ -329,26 +347,11 @@ export class Icicle {
     this.redrawLines();
   }
 
-  /** Scrolls, and widens the window when the node would be too narrow.
-   * @param {number} node */
+  /** Brings a node into the window. @param {number} node */
   reveal(node) {
-    if (!this.tree) return;
-    const { from, to, width, height, top } = this.win;
-    const y = this.tree.levelOf(node) * ROW;
-    const newTop = y < top ? y - ROW : y + ROW > top + height
-      ? y + 2 * ROW - height : top;
-    const start = this.layout.start[node];
-    const weight = this.layout.weight[node];
-    const inside = start < to && start + weight > from;
-    if (inside && weight / (to - from) * width >= 3) {
-      if (newTop !== top) this.glideTo(from, to, newTop);
-      return;
-    }
-    const span = inside || weight > to - from
-      ? Math.max(weight * 4, weight / 3 * width / 20) : to - from;
-    const span2 = weight / span * width < 3 ? weight * width / 60 : span;
-    const middle = start + weight / 2;
-    this.glideTo(middle - span2 / 2, middle + span2 / 2, newTop);
+    const place = this.tree && placeToSee(this.tree, this.layout, this.win,
+      node);
+    if (place) this.glideTo(place.from, place.to, place.top);
   }
 
   onFocus() {

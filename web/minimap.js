@@ -63,6 +63,10 @@ export class Minimap {
       const part = (event.clientX - box.left) / box.width;
       return Math.max(0, Math.min(1, part)) * this.icicle.whole();
     };
+    const show = (/** @type {number} */ from, /** @type {number} */ to) => {
+      this.icicle.zoomNode = -1; // no frame is fitted any more
+      this.icicle.setWindow(from, to, this.icicle.win.top);
+    };
     this.element.addEventListener('pointerdown', (event) => {
       const at = valueAt(event);
       const { win } = this.icicle;
@@ -77,10 +81,9 @@ export class Minimap {
       const { win } = this.icicle;
       if (drag.move) {
         const from = drag.from + at - drag.x;
-        this.icicle.setWindow(from, from + win.to - win.from, win.top);
+        show(from, from + win.to - win.from);
       } else if (Math.abs(at - drag.x) > this.icicle.whole() / 200) {
-        this.icicle.setWindow(Math.min(at, drag.x), Math.max(at, drag.x),
-          win.top);
+        show(Math.min(at, drag.x), Math.max(at, drag.x));
       }
     });
     const end = () => {
