@@ -125,11 +125,38 @@ export function icicle(page) {
   return page.locator('.icicle').last();
 }
 
+/** Lines of a report without its header, split at spaces.
+ * @param {string} text @param {string} header a word of it */
+export function tableOf(text, header = 'flat%') {
+  return text.slice(text.indexOf(header)).split('\n').slice(1)
+    .filter((line) => line.trim() !== '')
+    .map((line) => line.trim().split(/\s+/));
+}
+
+/** What the graph view shows, and what -dot says: texts of nodes and edges. */
+export async function drawnGraph(page) {
+  const nodes = await page.locator('.node').evaluateAll((all) =>
+    all.map((node) => [...node.querySelectorAll('text:not(.node-tag)')]
+      .map((text) => text.textContent).join(' ')));
+  const edges = await page.locator('.edge-text').allTextContents();
+  return { nodes: nodes.map(clean).sort(), edges: edges.map(clean).sort() };
+}
+
+/** @param {string} dot */
+export function dotGraph(dot) {
+  return { nodes: [...dot.matchAll(/^N\d+ \[label="(.*?)" id="node/gm)]
+    .map((match) => clean(match[1].replaceAll('\\"', '"'))).sort(),
+  edges: [...dot.matchAll(/^N\d+ -> N\d+ \[label=" (.*?)"/gm)]
+    .map((match) => clean(match[1])).sort() };
+}
+
+const clean = (text) => text.replaceAll(/\\n|\s+/g, ' ').trim();
+
 /** Where the box of a function is: its middle, in the window.
- * @param {string} name */
-export function boxOf(page, name) {
-  return page.evaluate((wanted) => {
-    const { main } = globalThis.pprofPage.view;
+ * @param {string} name @param {'main' | 'second'} [which] flame graph */
+export function boxOf(page, name, which = 'main') {
+  return page.evaluate(([wanted, side]) => {
+    const main = globalThis.pprofPage.view[side];
     const { tree, layout, win } = main;
     for (let i = 0; i < tree.count; i++) {
       if (tree.name(i) !== wanted) continue;
@@ -140,5 +167,5 @@ export function boxOf(page, name) {
       width: layout.weight[i] * scale, node: i };
     }
     return null;
-  }, name);
+  }, [name, which]);
 }

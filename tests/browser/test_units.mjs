@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { sameWindow } from '../../web/beside.js';
 import { colorSources } from '../../web/colors.js';
 import { foldedOf } from '../../web/folded.js';
 import { crossings } from '../../web/layer_order.js';
@@ -175,6 +176,124 @@ test('a difference has before, after and change', () => {
   assert.equal(layOut(tree).weight[node('a')], 80);
   assert.equal(layOut(tree, 'new').weight[node('a')], 30);
   assert.equal(layOut(tree, 'base').weight[node('new')], 0);
+});
+
+/** Before and after of stacks that changed, appeared or went. */
+function changed() {
+  const tree = treeFrom(MANY.map((stack, i) => ({ ...stack,
+    value: i % 5 === 0 ? 0 : stack.value,
+    base: i % 7 === 0 ? 0 : stack.value * (1 + i % 3) })));
+  return { tree, before: layOut(tree, 'base'), after: layOut(tree, 'new') };
+}
+
+const boxIn = (layout, node) => ({ from: layout.start[node],
+  to: layout.start[node] + layout.weight[node] });
+
+const isNear = (a, b, whole) => Math.abs(a - b) <= whole * 1e-9;
+
+test('a box that fills one side fills the other one', () => {
+  const { tree, before, after } = changed();
+  let compared = 0;
+  for (let node = 0; node < tree.count; node++) {
+    if (!before.weight[node] || !after.weight[node]) continue;
+    const [whole, wholeThere] = [before.weight[0], after.weight[0]];
+    const win = boxIn(before, node);
+    // Sums of floating-point numbers may be off by a little.
+    win.to += whole * (node % 3 - 1) * 1e-16;
+    const got = sameWindow(tree, before, after, win, node);
+    const want = boxIn(after, node);
+    if ((want.to - want.from) / wholeThere <
+      (win.to - win.from) / whole / 50) continue;
+    assert.ok(isNear(got.from, want.from, wholeThere), tree.addressOf(node));
+    assert.ok(isNear(got.to, want.to, wholeThere), tree.addressOf(node));
+    compared++;
+  }
+  assert.ok(compared > 1000, `${compared}`);
+});
+
+test('the edges of a window stay in order, each in its own frame', () => {
+  const { tree, before, after } = changed();
+  const whole = before.weight[0];
+  const inner = (layout, value) => {
+    let best = 0;
+    for (let i = 1; i < tree.count; i++) {
+      if (layout.start[i] <= value && value < layout.start[i] +
+        layout.weight[i]) best = i;
+    }
+    return best;
+  };
+  let last = 0;
+  for (let i = 0; i < 400; i++) {
+    const value = whole * (i + 0.37) / 400;
+    const place = sameWindow(tree, before, after, { from: value, to: whole })
+      .from;
+    assert.ok(place >= last && place <= after.weight[0]);
+    last = place;
+    const node = inner(before, value);
+    const { from, to } = boxIn(after, node);
+    assert.ok(from <= place && place <= to, tree.addressOf(node));
+  }
+});
+
+test('of what is missing the other side shows the neighbours', () => {
+  const tree = treeFrom([{ frames: ['a'], value: 400, base: 400 },
+    { frames: ['gone'], value: 0, base: 300 },
+    { frames: ['b'], value: 100, base: 100 }]);
+  const [before, after] = [layOut(tree, 'base'), layOut(tree, 'new')];
+  const gone = { from: 400, to: 700 };
+  const seen = sameWindow(tree, before, after, gone);
+  assert.ok(seen.from < 400 && seen.to > 400);
+  assert.ok(isNear((seen.from + seen.to) / 2, 400, 500));
+  // One that fits a neighbour does not take in what is missing here.
+  assert.deepEqual(sameWindow(tree, after, before, { from: 0, to: 400 }),
+    { from: 0, to: 400 });
+  assert.deepEqual(sameWindow(tree, after, before, { from: 400, to: 500 }),
+    { from: 700, to: 800 });
+  assert.deepEqual(sameWindow(tree, after, before, { from: 0, to: 500 }),
+    { from: 0, to: 800 });
+});
+
+test('where boxes are equally wide, the wish of the user counts', () => {
+  const tree = treeFrom([{ frames: ['a', 'b'], value: 60, base: 60 },
+    { frames: ['a', 'new'], value: 40, base: 0 },
+    { frames: ['c'], value: 10, base: 10 }]);
+  const [before, after] = [layOut(tree, 'base'), layOut(tree, 'new')];
+  const win = { from: 0, to: 60 }; // a and b
+  const node = (/** @type {string} */ text) => [1, 2, 3, 4].find((i) =>
+    tree.name(i) === text);
+  assert.deepEqual(sameWindow(tree, before, after, win, node('b')),
+    { from: 0, to: 60 });
+  for (const fitted of [node('a'), -1]) {
+    assert.deepEqual(sameWindow(tree, before, after, win, fitted),
+      { from: 0, to: 100 });
+  }
+});
+
+test('a side without samples stays where it is', () => {
+  const tree = treeFrom([{ frames: ['a', 'b'], value: 0, base: 5 }]);
+  const [before, after] = [layOut(tree, 'base'), layOut(tree, 'new')];
+  assert.deepEqual(sameWindow(tree, before, after, { from: 1, to: 2 }),
+    { from: 0, to: 1 });
+  assert.deepEqual(sameWindow(tree, after, before, { from: 0, to: 1 }),
+    { from: 0, to: 5 });
+});
+
+test('a window goes over to a million frames at once', () => {
+  const count = 1e6;
+  const children = new Uint32Array(count);
+  children[0] = count - 1;
+  const self = new Float64Array(count).map((_, i) => i % 5 - i % 3);
+  const tree = new Tree(children, new Uint32Array(count), self,
+    new Float64Array(count).map((_, i) => i % 3),
+    /** @type {any} */ ({ count: 1 }));
+  const [before, after] = [layOut(tree, 'base'), layOut(tree, 'new')];
+  const began = performance.now();
+  for (let i = 0; i < 10000; i++) {
+    const { from, to } = sameWindow(tree, before, after, { from: i, to: 2 * i +
+      1 });
+    assert.ok(from >= 0 && to <= after.weight[0] && from < to);
+  }
+  assert.ok(performance.now() - began < 1000);
 });
 
 test('boxes and slivers of a row are all its frames', () => {

@@ -16,6 +16,7 @@ import time
 import unittest
 
 import support
+import symbols
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
@@ -30,6 +31,27 @@ def make_profile(scale=1):
     for i in range(20):
         work = p.location(p.function('work%d' % i, 'work.c'), line=i)
         p.sample([work, main], [1, scale * 1000000 * (i + 1)])
+    return p
+
+
+def make_bare_profile(seed, n):
+    """Addresses of pprof itself, of a program that is gone, and frames that
+    are to be dropped; samples that only rounding tells apart."""
+    p = Profile([('cpu', 'nanoseconds')])
+    p.drop_frames = 'dropped'
+    text, size = symbols.section(support.PPROF, '.text')
+    start = text & ~0xfff
+    program = p.mapping(start, text + size, start, support.PPROF,
+                        symbolized=False)
+    gone = p.mapping(0x70000000, 0x70001000, 0, '/nowhere/gone',
+                     symbolized=False)
+    unnamed = p.location(address=0x70000100, mapping=gone)
+    kept = p.location(p.function('kept'), 1)
+    below = p.location(p.function('dropped'), 1)
+    for i, address in enumerate(symbols.addresses_in(support.PPROF, n, seed)):
+        stack = [p.location(address=address, mapping=program), unnamed]
+        p.sample([below] * (i % 2) + stack + [kept], [3 + i * seed])
+        p.sample([below] * (i % 3) + stack + [kept], [1 + i])
     return p
 
 
@@ -146,6 +168,23 @@ class TestPage(support.TestCase):
                        row['cum_text'], row['cum_pct'], row['name']))
              for row in table['rows']])
         self.assertEqual(len(table['rows']), 20)  # one is below 0.5%
+
+    def test_a_base_is_taken_off_as_in_the_terminal(self):
+        """The terminal subtracts before it looks for symbols and drops
+        frames, the page after that and for each request."""
+        make_bare_profile(2, 60).write(self.path('old.pb.gz'))
+        make_bare_profile(3, 90).write(self.path('new.pb.gz'))
+        for flag in '-diff_base=old.pb.gz', '-base=old.pb.gz':
+            words = [flag, '-add_comment=compared', 'new.pb.gz']
+            page = self.page('-http=127.0.0.1:', *words)
+            for norm, flags in ('f', []), ('t', ['-normalize']):
+                terminal = self.pprof('-raw', *flags, *words)
+                self.assertIn('.c:', terminal.stdout)
+                self.assertEqual(
+                    page.json('/ui/data/raw?norm=' + norm)['text'],
+                    terminal.stdout)
+            self.assertEqual(page.stop(), 0)
+            self.assertEqual(''.join(page.said[:-1]), terminal.stderr)
 
     def test_files_of_the_command_line_can_be_seen_one_by_one(self):
         page = self.page('-http=127.0.0.1:', 'a.pb.gz', 'b.pb.gz')
