@@ -2,11 +2,12 @@
 // onto the tree, a selected and a hovered node.  It knows nothing of the rest
 // of the page; what happens is told through the callbacks.
 
-import { everyFrame, el, must, pictureShown, reducedMotion } from
-  './dom.js';
+import { everyFrame, el, must, pictureShown, reducedMotion }
+  from './dom.js';
 import { addGestures } from './gestures.js';
 import { Mirror } from './mirror.js';
-import { nodeUnder, paint, ROW, rowY, walkRow } from './paint.js';
+import { outlineAll } from './outline.js';
+import { nodeUnder, paint, ROW } from './paint.js';
 import { placeToSee } from './reveal.js';
 
 /** @typedef {import('./tree.js').Tree} Tree */
@@ -154,39 +155,7 @@ export class Icicle {
     if (!some && !this.hasLines) return;
     this.hasLines = some;
     const context = this.contextOf(this.lines);
-    const { hover, outline } = look.theme;
-    this.outlineSource(context, this.selectedSource, outline, 1);
-    this.outlineSource(context, this.hoveredSource, hover, 1.5);
-    this.outlineNode(context, this.selected, outline, 2.5);
-    this.outlineNode(context, this.hovered, hover, 2);
-  }
-
-  /** @param {CanvasRenderingContext2D} context @param {number} source
-   * @param {string} color @param {number} width */
-  outlineSource(context, source, color, width) {
-    const { tree, look } = this;
-    if (source <= 0 || !tree || !look) return;
-    context.strokeStyle = color;
-    context.lineWidth = width;
-    for (let level = 0; level < tree.depth; level++) {
-      const y = rowY(level, this.win, look.up);
-      if (y + ROW <= 0 || y >= this.win.height) continue;
-      walkRow(tree, this.layout, level, this.win, (node, x, w) => {
-        if (tree.source[node] === source) frame(context, x, y, w, width);
-      }, () => {});
-    }
-  }
-
-  /** @param {CanvasRenderingContext2D} context @param {number} node
-   * @param {string} color @param {number} width */
-  outlineNode(context, node, color, width) {
-    if (node < 0 || !this.tree || !this.look) return;
-    const scale = this.win.width / (this.win.to - this.win.from);
-    context.strokeStyle = color;
-    context.lineWidth = width;
-    frame(context, (this.layout.start[node] - this.win.from) * scale,
-      rowY(this.tree.levelOf(node), this.win, this.look.up),
-      Math.max(2, this.layout.weight[node] * scale), width);
+    outlineAll(context, this, tree, look);
   }
 
   /** The part of the rows that is visible, as a thumb at the right edge. */
@@ -357,12 +326,4 @@ export class Icicle {
   onFocus() {
     if (this.selected < 0) this.showMirror();
   }
-}
-
-/** @param {CanvasRenderingContext2D} context @param {number} x
- * @param {number} y @param {number} width @param {number} line */
-function frame(context, x, y, width, line) {
-  const inset = line / 2;
-  context.strokeRect(x + inset, y + inset, Math.max(1, width - line - 1),
-    ROW - 1 - line);
 }
