@@ -19,9 +19,9 @@ struct asset {
 extern const struct asset assets[];
 extern const size_t n_assets;
 
-/* What a policy must name for the script and the style inside index.html:
+/* What a policy must name for the scripts and the style inside index.html:
  * 'sha256-…', with the quotes. */
-extern const struct str shell_script_hash, shell_style_hash;
+extern const struct str shell_script_hashes, shell_style_hash;
 
 /* The page as one file: scripts and styles are inside, its data go between
  * these two. */

@@ -62,6 +62,11 @@ def read(directory, name):
         return f.read()
 
 
+# Starts the page's script, which is a text until then, when the browser has
+# shown what the HTML says: compiling it would hold that up.
+EARLY = 'early.js'
+
+
 class Shell:
     """index.html with its styles and scripts inside: each request more is
     time in which nothing can be seen."""
@@ -77,24 +82,30 @@ class Shell:
         script = script.replace('</script', '<\\/script').replace(
             '<!--', '<\\!--')
         assert '</style' not in style
-        self.hashes = hash_of(script), hash_of(style)
+        early = read(directory, EARLY)
+        self.script_hash, self.style_hash = hash_of(script), hash_of(style)
+        self.script_hashes = '%s %s' % (hash_of(early), self.script_hash)
         # What can be seen without the script comes before it.
         page = SCRIPT.sub('', STYLE.sub('', page)).replace(
             '</head>', '<style>%s</style>\n</head>' % style)
-        self.before, self.after = page.split('</body>', 1)
-        self.script = '<script type="module">%s</script>\n' % script
-        self.after = '</body>' + self.after
+        self.body, end = page.split('</body>', 1)
+        self.end = '</body>' + end
+        self.at_once = '<script type="module">%s</script>\n' % script
+        self.later = (
+            '<script type="module">%s</script>\n'
+            '<script type="text/plain" id="program">%s</script>\n'
+            % (early, script))
 
     def served(self):
-        return self.before + self.script + self.after
+        return self.body + self.later + self.end
 
     def saved(self):
         """What comes before and after the data of a saved page."""
         policy = ('<meta http-equiv="Content-Security-Policy" content="%s">\n'
-                  % (POLICY % self.hashes))
+                  % (POLICY % (self.script_hash, self.style_hash)))
         charset = '<meta charset="utf-8">\n'
-        return (self.before.replace(charset, charset + policy) + self.script,
-                self.after)
+        return (self.body.replace(charset, charset + policy) + self.at_once,
+                self.end)
 
 
 def main(out, depfile, directory):
@@ -116,8 +127,9 @@ def main(out, depfile, directory):
                     % (name, TYPES[os.path.splitext(name)[1]], digest,
                        literal(data), literal(gzip.compress(data, 9, mtime=0))))
         f.write('};\n\nconst size_t n_assets = %d;\n' % len(contents))
-        texts = zip(('offline_start', 'offline_end', 'shell_script_hash',
-                     'shell_style_hash'), shell.saved() + shell.hashes)
+        texts = zip(('offline_start', 'offline_end', 'shell_script_hashes',
+                     'shell_style_hash'),
+                    [*shell.saved(), shell.script_hashes, shell.style_hash])
         for name, text in texts:
             f.write('\nconst struct str %s = STR_INIT(\n%s);\n'
                     % (name, literal(text.encode())))
