@@ -89,6 +89,20 @@ void threads_describe(struct thread_info *t)
         snprintf(t->wchan, sizeof(t->wchan), "%.47s", text);
 }
 
+/* "RAN WAITED TIMES" */
+bool threads_times(int tid, int64_t *ran_ns, int64_t *waited_ns)
+{
+    char text[96], *end = text;
+
+    if (!read_proc(tid, "schedstat", text, sizeof(text)))
+        return false;
+    *ran_ns = (int64_t)strtoull(text, &end, 10);
+    if (*end != ' ')
+        return false;
+    *waited_ns = (int64_t)strtoull(end, NULL, 10);
+    return true;
+}
+
 bool threads_ask(int tid, uint64_t value)
 {
     siginfo_t info = {0};

@@ -71,6 +71,10 @@ bool threads_ask(int tid, uint64_t value); /* false: it is gone */
 bool threads_is_deaf(int tid); /* SIGURG blocked, or gone: it won't answer */
 void threads_describe(struct thread_info *t); /* name, state, wchan of tid */
 
+/* How long it has run and how long it has waited for a CPU while it could;
+ * false: the kernel does not say. */
+bool threads_times(int tid, int64_t *ran_ns, int64_t *waited_ns);
+
 /*
  * The stacks that called pthread_create, for the `threadcreate` profile;
  * empty unless the library was preloaded or linked with its hooks.

@@ -14,6 +14,7 @@
 #include "base/pages.h"
 #include "runtime/builder.h"
 #include "runtime/labels.h"
+#include "runtime/run_share.h"
 #include "runtime/sigprof.h"
 #include "runtime/source.h"
 #include "runtime/state.h"
@@ -51,6 +52,7 @@ struct wall_thread {
     bool is_deaf;     /* does not answer: SIGURG is blocked */
     bool has_settled; /* what our signal cost is in cpu_ns */
     unsigned state;
+    struct run_share share;
     int ask; /* its slot, or NO_ASK */
     int64_t asked_ns, asked_cpu_ns;
     unsigned found; /* its state in /proc while it did not answer, or 0 */
@@ -198,22 +200,28 @@ static void list_threads(bool always)
 /* --- one thread ------------------------------------------------------------
  */
 
-/* Who answers at once was running, or blocked so that a signal wakes it.  Of
- * who does not, /proc has said what it was, unless we came too late to ask
- * because we had no CPU either: then it has waited and used none. */
-static unsigned state_of(const struct wall_thread *t, const struct ask *a)
+/* Who answers at once was running.  Of who does not, /proc has said what it
+ * was, unless we came too late to ask because we had no CPU either: then it
+ * has waited and used none. */
+static unsigned guess_of(const struct wall_thread *t, const struct ask *a)
 {
     int64_t waited = a->time_ns - t->asked_ns;
 
-    if (a->was_blocked)
-        return a->call == SYS_futex ? STATE_LOCK : STATE_SLEEPING;
-    if (t->found == STATE_DISK)
-        return STATE_DISK;
     return t->found == STATE_RUNNABLE ||
                    (waited > PROMPT_NS &&
                     a->cpu_ns - t->asked_cpu_ns < waited / 2)
                ? STATE_RUNNABLE
                : STATE_RUNNING;
+}
+
+static unsigned state_of(struct wall_thread *t, const struct ask *a)
+{
+    if (a->was_blocked)
+        return a->call == SYS_futex ? STATE_LOCK : STATE_SLEEPING;
+    if (t->found == STATE_DISK)
+        return STATE_DISK;
+    return run_share_state(&t->share, t->tid, a->time_ns, a->cpu_ns,
+                           guess_of(t, a));
 }
 
 static void take_answer(struct wall_thread *t)

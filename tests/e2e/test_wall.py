@@ -20,6 +20,7 @@ class Wall(unittest.TestCase):
                               check=True, capture_output=True, text=True,
                               timeout=60)
         cls.interrupted = int(done.stdout.split()[2])
+        cls.ran = int(done.stdout.split()[3]) / 1e9
         # As long as it was for a thread that did nothing at all: on a busy
         # machine the end may come late.
         found = tags(cls.path, '-focus=^reads$')['state']
@@ -49,6 +50,27 @@ class Wall(unittest.TestCase):
 
     def test_a_thread_that_runs(self):
         self.check('runs', ('running', 'runnable'))
+        self.assertAlmostEqual(self.states('runs').get('running', 0), self.ran,
+                               delta=0.15 * self.seconds)
+
+    def test_a_thread_that_shares_a_cpu_with_all_others(self):
+        def on_one():
+            os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+        path = os.path.join(self.dir.name, 'shared')
+        with subprocess.Popen(['sh', '-c', 'while :; do :; done'],
+                              preexec_fn=on_one) as other:
+            done = subprocess.run([STATES, '2', '100', path], check=True,
+                                  capture_output=True, text=True, timeout=60,
+                                  preexec_fn=on_one)
+            other.kill()
+        ran = int(done.stdout.split()[3])
+        found = tags(path, '-focus=^runs$')['state']
+        total = sum(found.values())
+        self.assertLess(ran, 0.8 * total)
+        self.assertAlmostEqual(found['running'], ran, delta=0.15 * total)
+        self.assertAlmostEqual(found['runnable'], total - ran,
+                               delta=0.15 * total)
 
     def test_threads_that_sleep(self):
         self.check('sleeps', ('sleeping',))
