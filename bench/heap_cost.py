@@ -3,15 +3,18 @@
 
 usage: bench/heap_cost.py [BUILD [ROUNDS [SECONDS]]]
 
-Each round runs every variant for SECONDS on every load (alloc_load.c); the
-best of all rounds counts, and its ratio to the same allocator unprofiled.
+Each round runs every variant for SECONDS on every load (alloc_load.c) and
+takes its best slice; printed is the median of the rounds, and of the ratios to
+the same allocator unprofiled in the same round.  "pass-through" is a preload
+library that only goes on to libc: no wrapper can cost less.
 """
 import os
+import statistics
 import subprocess
 import sys
 
 BUILD = sys.argv[1] if len(sys.argv) > 1 else 'build'
-ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 9
 SECONDS = sys.argv[3] if len(sys.argv) > 3 else '0.3'
 LOADS = ('pair', 'mix', 'deep', 'mt', 'big')
 
@@ -31,6 +34,9 @@ def above(name):
 def variants():
     """(name, base, environment); base is what it is compared with."""
     yield 'glibc', 'glibc', {}
+    yield ('glibc + pass-through', 'glibc',
+           {'LD_PRELOAD': os.path.join(BUILD, 'bench',
+                                       'libpass_through.so')})
     yield 'glibc + libpprof', 'glibc', OURS
     yield ('glibc + libpprof, off', 'glibc',
            dict(OURS, PPROF_MEM_RATE='0'))
@@ -64,22 +70,19 @@ def measure(load, environment):
 
 def main():
     all_variants = list(variants())
-    best = {}
-    for _ in range(ROUNDS):
-        for load in LOADS:
-            for name, _, environment in all_variants:
-                ns = measure(load, environment)
-                key = (load, name)
-                if ns is not None:
-                    best[key] = min(ns, best.get(key, ns))
+    rounds = [{(load, name): measure(load, environment) for load in LOADS
+               for name, _, environment in all_variants}
+              for _ in range(ROUNDS)]
     print('%-24s' % 'ns a pair (ratio)' +
           ''.join('%16s' % load for load in LOADS))
     for name, base, _ in all_variants:
         cells = []
         for load in LOADS:
-            ns, of = best.get((load, name)), best.get((load, base))
-            cells.append('%16s' % ('-' if ns is None else '%.1f (x%.2f)' %
-                                   (ns, ns / of)))
+            pairs = [(r[load, name], r[load, base]) for r in rounds
+                     if r[load, name] is not None]
+            cells.append('%16s' % ('-' if not pairs else '%.1f (x%.2f)' % (
+                statistics.median(ns for ns, _ in pairs),
+                statistics.median(ns / of for ns, of in pairs))))
         print('%-24s' % name + ''.join(cells))
 
 
