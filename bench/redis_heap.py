@@ -9,7 +9,8 @@ and lets the load go to one and the other in turn, PAIRS (10) times 0.25 s
 each, in the order a b b a.  Two processes differ by themselves, by where
 their memory happens to be; that is why there are many of them.  Prints for
 throughput and for CPU time a command the median of the rounds' ratios
-(preloaded to plain) and the interval that holds the true median with 95 %.
+(preloaded to plain) and the interval that holds the true median with 95 %,
+and the difference in memory.
 
 --instructions counts what a command takes with callgrind, which no other
 load on the machine disturbs.
@@ -39,7 +40,8 @@ def interval(values):
 
 
 def round_of(test, pairs):
-    """(throughput, CPU time a command) of the preloaded one to the plain."""
+    """(throughput, CPU time a command) of the preloaded one to the plain, and
+    how many kB more it has in memory at the end."""
     servers = [Redis(), Redis(['-v'])]
     sums = [[0, 0, 0], [0, 0, 0]]
     for server in servers:
@@ -52,18 +54,19 @@ def round_of(test, pairs):
             for k, value in enumerate(servers[which].count(SLICE)):
                 sums[which][k] += value
             servers[which].pause_load()
+    memory = [redis_server.memory_kb(server.process.pid)
+              for server in servers]
     for server in servers:
         server.stop_load()
         server.close()
     rates = [commands / ns for commands, _, ns in sums]
     costs = [cpu / commands for commands, cpu, _ in sums]
-    return rates[1] / rates[0], costs[1] / costs[0]
+    return rates[1] / rates[0], costs[1] / costs[0], memory[1] - memory[0]
 
 
 def compare(test, rounds, pairs):
-    ratios = [round_of(test, pairs) for _ in range(rounds)]
-    for what, values in zip(('throughput', 'CPU time a command'),
-                            zip(*ratios)):
+    *ratios, memory = zip(*(round_of(test, pairs) for _ in range(rounds)))
+    for what, values in zip(('throughput', 'CPU time a command'), ratios):
         print(json.dumps({
             'bench': 'redis heap', 'load': test, 'what': what,
             'rounds': rounds, 'median_ratio': round(
@@ -71,6 +74,9 @@ def compare(test, rounds, pairs):
             'interval_95': interval(list(values)),
             'spread': [round(min(values), 4), round(max(values), 4)]}),
             flush=True)
+    print(json.dumps({'bench': 'redis heap', 'load': test,
+                      'what': 'memory, kB more', 'median':
+                      statistics.median(memory)}), flush=True)
 
 
 def instructions(test, preload, n):
