@@ -166,16 +166,16 @@ static void add_rest(const struct explainer *e, size_t n, int64_t rest)
 static void add_places(const struct explainer *e, bool grew)
 {
     const struct places *all = &e->places;
-    const struct place *list = all->found.v + (grew ? 0 : all->n_grew);
+    size_t first = grew ? 0 : all->n_grew;
     size_t n = grew ? all->n_grew : all->found.n - all->n_grew;
     size_t shown = how_many(e, n, SHOWN_PLACES);
     int64_t rest = amounts_grew(grew ? all->rest_grew : all->rest_shrank);
     int64_t sum = rest;
 
     for (size_t i = 0; i < n; i++) {
-        sum = i64_add(sum, amounts_grew(list[i].amounts));
+        sum = i64_add(sum, amounts_grew(all->found.v[first + i].amounts));
         if (i >= shown)
-            rest = i64_add(rest, amounts_grew(list[i].amounts));
+            rest = i64_add(rest, amounts_grew(all->found.v[first + i].amounts));
     }
     if (n == 0)
         return;
@@ -185,7 +185,7 @@ static void add_places(const struct explainer *e, bool grew)
     report_add_value(e->report, e->out, i64_abs(sum));
     buf_add_char(e->out, '\n');
     for (size_t i = 0; i < shown; i++)
-        add_place(e, i + 1, &list[i], sum);
+        add_place(e, i + 1, &all->found.v[first + i], sum);
     add_rest(e, n - shown, rest);
 }
 

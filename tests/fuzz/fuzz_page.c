@@ -1,6 +1,7 @@
 /*
  * A request to the page, head and body as they come from a socket: routes,
- * query words, reports with whatever options, profiles that are dropped.
+ * query words, reports with whatever options, profiles that are dropped, with
+ * a base of the command line or without (which, the length decides).
  * Replies must be what they say they are.
  */
 #include <stdint.h>
@@ -110,6 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct str bytes = str_of((const char *)data, size);
     struct report_config config;
+    struct profile_pair pair = {0};
     struct page_options options = {.config = &config, .name = STR("fuzz")};
     struct http_client client = {.address = "127.0.0.1:9"};
     struct http_request request;
@@ -129,7 +131,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (request.body.n > MAX_BODY)
         return 0;
     config_init(&config);
-    page = page_new((struct profile_pair){.profile = make_profile()}, &options);
+    pair.profile = make_profile();
+    if (size % 2 == 1)
+        pair.base = make_profile();
+    options.marks_base = size % 4 == 1;
+    page = page_new(pair, &options);
     page_handle(&x, page);
     check(&x);
     buf_release(&x.headers);
