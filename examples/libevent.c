@@ -113,7 +113,7 @@ int main(void)
     struct event_base *loop;
     struct evhttp *http;
     struct evhttp_bound_socket *bound;
-    struct sockaddr_in addr;
+    struct sockaddr_in addr = {0};
     socklen_t len = sizeof(addr);
 
     evthread_use_pthreads();

@@ -186,12 +186,13 @@ static bool read_fde(struct reader *r, uint64_t vaddr)
     struct cfi_cie room;
     struct cursor c;
     uint64_t body = open_record(r->cfi, vaddr, &c), at, start, size;
-    const uint8_t *first = c.at;
     const struct cfi_cie *cie;
+    const uint8_t *first;
     uint32_t back;
 
     if (!body)
         return true;
+    first = c.at;
     back = cursor_u32(&c);
     if (back == 0 || back > body || !(cie = find_cie(r, body - back, &room)))
         return true;

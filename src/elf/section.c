@@ -34,8 +34,8 @@ static bool open_old_style(struct elf_section *s)
 
 static bool open_packed(struct elf_section *s)
 {
-    Elf64_Chdr wide;
-    Elf32_Chdr narrow;
+    Elf64_Chdr wide = {0};
+    Elf32_Chdr narrow = {0};
     uint64_t head = s->file->is_64 ? sizeof(wide) : sizeof(narrow);
 
     if (s->size < head ||

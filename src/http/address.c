@@ -169,7 +169,7 @@ int http_listen(const char *address, unsigned unix_mode, struct error *err)
     if (fd < 0 && errno == EAFNOSUPPORT && address[0] == ':') {
         /* No IPv6 here: every IPv4 interface then. */
         struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&e.addr;
-        uint16_t port = ntohs(v6->sin6_port);
+        uint16_t port = ntohs(v6->sin6_port); /* NOLINT: it is all zero */
 
         memset(&e, 0, sizeof(e));
         set_v4(&e, "0.0.0.0", port);
@@ -230,5 +230,5 @@ bool http_address_is_local(const char *address)
         return false;
     if (e.addr.ss_family == AF_INET)
         return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
-    return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+    return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr); /* NOLINT: or filled in */
 }

@@ -241,7 +241,7 @@ static bool open_pipe(struct perf_file *f)
     while (perf_file_next(f, &rest, &r)) {
         uint64_t which = 0;
 
-        if (r.payload.n >= 8)
+        if (r.payload.n >= 8) /* NOLINTNEXTLINE: with n, s is there */
             memcpy(&which, r.payload.s, sizeof(which));
         if (r.type == RECORD_HEADER_ATTR)
             read_piped_attr(f, r.payload);
@@ -293,7 +293,7 @@ bool perf_file_next(struct perf_file *f, struct str *rest,
     if (out->type == RECORD_AUXTRACE && out->payload.n >= 8) {
         uint64_t n;
 
-        memcpy(&n, out->payload.s, sizeof(n));
+        memcpy(&n, out->payload.s, sizeof(n)); /* NOLINT: the same */
         *rest = str_skip(*rest, n < rest->n ? (size_t)n : rest->n);
     }
     return true;

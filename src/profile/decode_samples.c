@@ -164,6 +164,7 @@ static bool add_label(struct samples *s, struct wire_reader r)
     uint64_t v[PROTO_LABEL_UNIT + 1];
 
     *label = (struct label){0};
+    /* NOLINTNEXTLINE: see add_field() */
     if (!decode_scalars(d, r, "label", v, PROTO_LABEL_UNIT) ||
         !decode_text(d, r.at, (int64_t)v[PROTO_LABEL_KEY], &label->key))
         return false;
@@ -187,6 +188,7 @@ static bool add_field(struct samples *s, struct wire_reader *r)
 
     if (!wire_next(r, &f))
         return decode_fail(s->d, r->at, "sample: %s", r->problem);
+    /* NOLINTBEGIN: that the type says what is filled in, it does not see. */
     switch (f.number << 3 | f.type) {
     case TAG(PROTO_SAMPLE_LOCATION, WIRE_BYTES):
         return add_frames(s, f.bytes);
@@ -201,6 +203,7 @@ static bool add_field(struct samples *s, struct wire_reader *r)
     case TAG(PROTO_SAMPLE_LABEL, WIRE_BYTES):
         return add_label(s, f.bytes);
     }
+    /* NOLINTEND */
     if (f.number == 0 || f.number > PROTO_SAMPLE_LABEL)
         return true;
     return decode_fail(s->d, start, "sample: field %u has wire type %d",

@@ -47,7 +47,7 @@ bool wire_read_long_varint(struct wire_reader *r, uint64_t *out);
 
 static inline bool wire_read_varint(struct wire_reader *r, uint64_t *out)
 {
-    if (r->at < r->end && *r->at < 0x80) {
+    if (r->at < r->end && *r->at < 0x80) { /* NOLINT: a reader is whole */
         *out = *r->at++;
         return true;
     }

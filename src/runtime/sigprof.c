@@ -403,7 +403,7 @@ void sigprof_on_ask(int sig, siginfo_t *info, void *context)
 
 size_t sigprof_stack_here(uint64_t *pcs, size_t skip)
 {
-    struct unwind_regs regs;
+    struct unwind_regs regs = {0};
     enum unwind_end end;
     unsigned e;
     size_t n;
@@ -426,7 +426,7 @@ size_t sigprof_stack_from(const void *return_address, uint64_t *pcs, size_t max,
     uint64_t first = (uint64_t)(uintptr_t)return_address - 1;
     unsigned e = grace_enter(sampler.grace);
     const struct unwind_map *map = atomic_load(sampler.map);
-    struct unwind_regs regs;
+    struct unwind_regs regs = {0};
     size_t n = 0, skip = 0;
 
     *end = UNWIND_NO_DATA;
