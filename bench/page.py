@@ -106,7 +106,9 @@ def frames_of(body):
 def measure(name, server, paths, times, results):
     sent = {}
     for path in paths:
-        runs = [server.ask(path) for _ in range(times)]
+        # Another word each time, or the server gives what it made before.
+        runs = [server.ask('%s%s_=%d' % (path, '&' if '?' in path else '?', i))
+                for i in range(times)]
         size, cpu, wall, body = min(runs, key=lambda run: run[1])
         if path == 'data/flame':
             print('%d frames, %d bytes before gzip'
