@@ -12,11 +12,12 @@ import re
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ASAN = ['-Db_sanitize=address,undefined', '-Db_lundef=false']
 TSAN = ['-Db_sanitize=thread', '-Db_lundef=false']
-FUZZ_SECONDS = 60
+FUZZ_SECONDS = 45
 
 # What `meson setup` is told for each build directory.  That of the fuzz
 # targets is compiled by clang, all of it: the second compiler's warnings.
@@ -52,6 +53,9 @@ SUITES = [
     ('fuzz', 'build-fuzz', ['tests/fuzz/campaign.py', '--total',
                             str(FUZZ_SECONDS)], {}),
 ]
+
+# One process that mostly waits: those that follow need not wait for it.
+BESIDE = {'asan hostile'}
 
 CASE = re.compile(r'^(not )?ok\b[ \d]*-? ?(.*)$')
 
@@ -160,39 +164,65 @@ def show(name, tally, seconds):
     sys.stdout.flush()
 
 
+def run_suite(suite):
+    """Its tally, and how long it took."""
+    _, directory, what, env = suite
+    start = time.time()
+    tally = (run_meson_suite(directory, what, env)
+             if isinstance(what, str) else run_command(what, env))
+    return tally, time.time() - start
+
+
+class Run:
+    """All suites that are wanted, and the sum of their cases."""
+
+    def __init__(self):
+        self.total = Tally()
+        self.built = {}  # directory: None, or what went wrong
+        self.beside = []  # (name, future) of suites that run beside others
+
+    def add(self, name, tally, seconds):
+        show(name, tally, seconds)
+        self.total.passed += tally.passed
+        self.total.skipped += tally.skipped
+        self.total.failures += tally.failures
+
+    def build(self, directory):
+        """Once; did it work?"""
+        if directory not in self.built:
+            start = time.time()
+            problem = self.built[directory] = build(directory)
+            tally = Tally()
+            if problem:
+                tally.failures.append((directory, problem))
+            else:
+                tally.passed = 1
+            self.add(directory, tally, time.time() - start)
+        return not self.built[directory]
+
+    def run(self, suites):
+        with ThreadPoolExecutor() as pool:
+            for suite in suites:
+                if not self.build(suite[1]):
+                    continue
+                if suite[0] in BESIDE:
+                    self.beside.append((suite[0],
+                                        pool.submit(run_suite, suite)))
+                else:
+                    self.add(suite[0], *run_suite(suite))
+            for name, future in self.beside:
+                self.add(name, *future.result())
+
+
 def main():
     names = [suite[0] for suite in SUITES]
     wanted = sys.argv[1:] or names
     unknown = [name for name in wanted if name not in names]
     if unknown:
         sys.exit('no suite %s; there are: %s' % (unknown[0], ', '.join(names)))
-
-    total = Tally()
-    built = {}
-    for name, directory, what, env in SUITES:
-        if name not in wanted:
-            continue
-        if directory not in built:
-            start = time.time()
-            built[directory] = build(directory)
-            tally = Tally()
-            if built[directory]:
-                tally.failures.append((directory, built[directory]))
-            else:
-                tally.passed = 1
-            show(directory, tally, time.time() - start)
-            total.passed += tally.passed
-            total.failures += tally.failures
-        if built[directory]:
-            continue
-        start = time.time()
-        tally = (run_meson_suite(directory, what, env)
-                 if isinstance(what, str) else run_command(what, env))
-        show(name, tally, time.time() - start)
-        total.passed += tally.passed
-        total.skipped += tally.skipped
-        total.failures += tally.failures
-
+    run = Run()
+    run.run([suite for suite in SUITES if suite[0] in wanted])
+    total = run.total
     print('%d passed, %d failed, %d skipped'
           % (total.passed, len(total.failures), total.skipped))
     sys.exit(1 if total.failures else 0)
