@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the heap profile costs redis-server: SET and GET by redis-benchmark.
 
-usage: bench/redis_heap.py [ROUNDS [PAIRS]] | --instructions
+usage: bench/redis_heap.py [ROUNDS [PAIRS]]
 
 Each of ROUNDS (12) starts two servers, one as it is and one under pprof-run
 with an endpoint, heap sampled every 512 KiB (all that is on by itself is on),
@@ -11,18 +11,11 @@ their memory happens to be; that is why there are many of them.  Prints for
 throughput and for CPU time a command the median of the rounds' ratios
 (preloaded to plain) and the interval that holds the true median with 95 %,
 and the difference in memory.
-
---instructions counts what a command takes with callgrind, which no other
-load on the machine disturbs.
 """
 import json
-import os
 import random
-import re
 import statistics
-import subprocess
 import sys
-import tempfile
 
 import redis_server
 from redis_server import Redis
@@ -79,53 +72,11 @@ def compare(test, rounds, pairs):
                       statistics.median(memory)}), flush=True)
 
 
-def instructions(test, preload, n):
-    """Of the whole run of a server that serves n commands."""
-    with tempfile.TemporaryDirectory() as directory:
-        environment = dict(os.environ)
-        if preload:
-            environment.update(
-                LD_PRELOAD=os.path.join(redis_server.BUILD,
-                                        'libpprof-preload.so'),
-                PPROF_MEM_RATE='524288', PPROF_CHILDREN='1')
-        port = redis_server.free_port()
-        out = os.path.join(directory, 'out')
-        server = subprocess.Popen(
-            ['valgrind', '--tool=callgrind', '--callgrind-out-file=' + out,
-             'redis-server', '--port', str(port), '--save', '',
-             '--dir', directory], env=environment,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        redis_server.wait_for(port)
-        subprocess.run(['redis-benchmark', '-p', str(port), '-n', str(n),
-                        '-t', test, '-q', '-P', '4'], check=True,
-                       stdout=subprocess.DEVNULL)
-        server.terminate()
-        server.wait()
-        with open(out) as f:
-            return int(re.search(r'^(?:summary|totals): (\d+)', f.read(),
-                                 re.M).group(1))
-
-
-def count(test):
-    """A command's: the difference of many and few, both after the unwind
-    tables are made."""
-    each = [(instructions(test, preload, 200000) -
-             instructions(test, preload, 80000)) / 120000
-            for preload in (False, True)]
-    print(json.dumps({'bench': 'redis heap', 'load': test,
-                      'what': 'instructions a command',
-                      'plain': round(each[0]), 'preloaded': round(each[1]),
-                      'ratio': round(each[1] / each[0], 4)}), flush=True)
-
-
 def main():
     numbers = [int(word) for word in sys.argv[1:] if word.isdigit()]
     rounds, pairs = (numbers + [12, 10][len(numbers):])[:2]
     for test in ('set', 'get'):
-        if '--instructions' in sys.argv:
-            count(test)
-        else:
-            compare(test, rounds, pairs)
+        compare(test, rounds, pairs)
 
 
 if __name__ == '__main__':
