@@ -57,6 +57,7 @@ SUITES = [
 # One process that mostly waits: those that follow need not wait for it.
 BESIDE = {'asan hostile'}
 
+SAID_LINES = 25  # of what is said about a failure
 CASE = re.compile(r'^(not )?ok\b[ \d]*-? ?(.*)$')
 
 
@@ -72,31 +73,47 @@ class Tally:
     def __init__(self):
         self.passed = 0
         self.skipped = 0
-        self.failures = []  # (name, what was said about it)
+        self.failures = []  # (name, lines of what was said about it)
+        self.last_failed = False
+
+    def fail(self, name, said):
+        self.failures.append((name, said[-SAID_LINES:]))
 
     def add_tap(self, output):
+        """What is said about a case stands before it, or in a block after
+        it: between "---" and "..."."""
         said = []
+        block = False
         for line in output.splitlines():
             case = CASE.match(line)
             if not case:
+                block = block or line.strip() == '---'
                 said.append(line)
+                if block and line.strip() == '...':
+                    self.add_block(said)
+                    said, block = [], False
                 continue
-            if case.group(1):
-                self.failures.append((case.group(2), '\n'.join(said)))
+            failed = bool(case.group(1))
+            self.last_failed = failed
+            if failed:
+                self.fail(case.group(2), said)
             elif re.search(r'# *skip', case.group(2), re.I):
                 self.skipped += 1
             else:
                 self.passed += 1
-            said = []
+            said, block = [], False
+
+    def add_block(self, lines):
+        if self.last_failed:
+            self.failures[-1][1].extend(lines[1:-1][:SAID_LINES])
 
     def add_program(self, name, output, ended_well, errors=''):
         """A program must end well besides printing its cases."""
         before = len(self.failures)
         self.add_tap(output)
         if not ended_well and len(self.failures) == before:
-            tail = (output + errors).splitlines()[-40:]
-            self.failures.append((name + ' did not end well',
-                                  '\n'.join(tail)))
+            self.fail(name + ' did not end well',
+                      (output + errors).splitlines())
 
 
 def build(directory):
@@ -128,7 +145,7 @@ def run_meson_suite(directory, suite, env):
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if not os.path.exists(path):
         if 'No suitable tests' not in ran.stdout:
-            tally.failures.append((suite, ran.stdout))
+            tally.fail(suite, ran.stdout.splitlines())
         return tally
     with open(path, encoding='utf-8', errors='replace') as lines:
         for line in lines:
@@ -157,7 +174,7 @@ def show(name, tally, seconds):
     print('%-14s %6.1f s   %s' % (name, seconds, ', '.join(counts)))
     for case, said in tally.failures[:20]:
         print(paint('31', '  not ok: ') + case)
-        for line in said.splitlines()[-25:]:
+        for line in said:
             print('      ' + line)
     if len(tally.failures) > 20:
         print('  ... and %d more' % (len(tally.failures) - 20))
@@ -194,7 +211,7 @@ class Run:
             problem = self.built[directory] = build(directory)
             tally = Tally()
             if problem:
-                tally.failures.append((directory, problem))
+                tally.fail(directory, problem.splitlines())
             else:
                 tally.passed = 1
             self.add(directory, tally, time.time() - start)

@@ -11,6 +11,7 @@
 
 const DRAG_FROM = 4; // pixels before a press becomes a drag
 const LONG_PRESS_MS = 550;
+const DOUBLE_TAP_MS = 350;
 
 /** @param {Icicle} icicle */
 export function addGestures(icicle) {
@@ -58,8 +59,9 @@ function addPointer(icicle) {
   const down = new Map();
   let press = { x: 0, y: 0 };
   let dragging = false;
+  let byTouch = false;
   let longPress = 0;
-  let lastTap = 0;
+  let lastTap = { at: 0, node: -1 };
 
   element.addEventListener('pointerdown', (event) => {
     const place = placeOf(icicle, event);
@@ -71,7 +73,8 @@ function addPointer(icicle) {
     }
     press = place;
     dragging = false;
-    if (event.pointerType === 'touch') {
+    byTouch = event.pointerType === 'touch';
+    if (byTouch) {
       longPress = setTimeout(() => {
         dragging = true; // the release must not select
         openMenu(icicle, place, event);
@@ -112,11 +115,21 @@ function addPointer(icicle) {
     const node = icicle.nodeAt(place.x, place.y);
     icicle.select(node);
     icicle.events.select(node);
-    if (event.timeStamp - lastTap < 350) icicle.zoomTo(Math.max(0, node));
-    lastTap = event.timeStamp;
+    if (event.pointerType !== 'touch') return;
+    const again = event.timeStamp - lastTap.at < DOUBLE_TAP_MS &&
+      node === lastTap.node;
+    if (again) icicle.zoomTo(Math.max(0, node));
+    lastTap = { at: again ? 0 : event.timeStamp, node };
   };
   element.addEventListener('pointerup', lift);
   element.addEventListener('pointercancel', lift);
+  // How far apart two clicks may be is the reader's setting; browsers do not
+  // agree on whether two taps are one of these.
+  element.addEventListener('dblclick', (event) => {
+    if (dragging || byTouch) return;
+    const place = placeOf(icicle, event);
+    icicle.zoomTo(Math.max(0, icicle.nodeAt(place.x, place.y)));
+  });
   element.addEventListener('pointerleave', (event) => {
     if (!down.has(event.pointerId)) icicle.hover(-1);
   });

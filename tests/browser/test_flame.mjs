@@ -61,6 +61,60 @@ test('double click zooms, Escape goes back, the URL keeps the place',
     await page.context().close();
   });
 
+test('what is a double click is the browser\'s word', async () => {
+  const page = await open(`${ui}flamegraph`);
+  const zoomed = () => page.evaluate(() =>
+    globalThis.pprofPage.view.main.isZoomed());
+  const press = async (box, clickCount) => {
+    await page.mouse.move(box.x, box.y);
+    await page.mouse.down({ clickCount });
+    await page.mouse.up({ clickCount });
+  };
+  // Two clicks next to each other are two, however quick.
+  const query = await boxOf(page, 'db::query');
+  await press(await boxOf(page, 'render::page'), 1);
+  await press(query, 1);
+  await settled(page);
+  assert.equal(await zoomed(), false);
+  // Slow fingers set their system to a second.
+  await page.waitForTimeout(600);
+  await press(query, 2);
+  await waitForWord(page, 'z');
+  assert.equal(await zoomed(), true);
+  // A click and a drag at once: the drag counts.
+  await page.keyboard.press('Escape');
+  await waitForWord(page, 'z', false);
+  await press(query, 1);
+  await page.mouse.down({ clickCount: 2 });
+  await page.mouse.move(query.x - 40, query.y, { steps: 3 });
+  await page.mouse.up({ clickCount: 2 });
+  await settled(page);
+  assert.equal(new URL(page.url()).searchParams.has('z'), false);
+  await page.context().close();
+});
+
+test('two taps on a box zoom to it, on two boxes they do not', async () => {
+  const page = await open(`${ui}flamegraph`, { hasTouch: true });
+  const tap = (at, times = 1) => page.evaluate(([{ x, y }, count]) => {
+    const { element } = globalThis.pprofPage.view.main;
+    for (let i = 0; i < count; i++) {
+      for (const type of ['pointerdown', 'pointerup']) {
+        element.dispatchEvent(new PointerEvent(type, { pointerId: 5,
+          clientX: x, clientY: y, pointerType: 'touch', bubbles: true,
+          buttons: type === 'pointerup' ? 0 : 1 }));
+      }
+    }
+  }, [at, times]);
+  await tap(await boxOf(page, 'render::page'));
+  await tap(await boxOf(page, 'db::query'));
+  await settled(page);
+  assert.equal(await page.evaluate(() =>
+    globalThis.pprofPage.view.main.isZoomed()), false);
+  await tap(await boxOf(page, 'render::page'), 2);
+  await waitForWord(page, 'z');
+  await page.context().close();
+});
+
 test('the wheel zooms at the pointer, dragging moves, the overview follows',
   async () => {
     const page = await open(`${ui}flamegraph?side=flame`);
