@@ -3,6 +3,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "elf/cursor.h"
 
 #define MAX_TABLE ((uint64_t)1 << 26) /* bytes of one table */
@@ -265,18 +266,11 @@ const struct dwarf_abbrev *dwarf_abbrev_find(const struct dwarf_abbrevs *t,
                                              uint64_t code)
 {
     const struct dwarf_abbrev *v = t->list.p;
-    size_t lo = 0, hi = t->list.n;
+    size_t n = t->list.n, at;
 
     /* Codes mostly count from one. */
-    if (code - 1 < hi && v[code - 1].code == code)
+    if (code - 1 < n && v[code - 1].code == code)
         return &v[code - 1];
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (v[mid].code < code)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo < t->list.n && v[lo].code == code ? &v[lo] : NULL;
+    at = search_first(i, 0, n, v[i].code >= code);
+    return at < n && v[at].code == code ? &v[at] : NULL;
 }

@@ -2,6 +2,8 @@
 
 #include <dwarf.h>
 
+#include "base/search.h"
+
 /* --- the header --------------------------------------------------------- */
 
 void dwarf_lines_init(struct dwarf_lines *l)
@@ -206,21 +208,6 @@ static void reset(struct run *r)
     r->has_last = false;
 }
 
-static size_t lower_bound(const uint64_t *v, size_t n, uint64_t key)
-{
-    size_t lo = 0;
-
-    while (lo < n) {
-        size_t mid = lo + (n - lo) / 2;
-
-        if (v[mid] < key)
-            lo = mid + 1;
-        else
-            n = mid;
-    }
-    return lo;
-}
-
 /* A row ends the one before: that one reached to here. */
 static void emit(struct run *r)
 {
@@ -234,7 +221,7 @@ static void emit(struct run *r)
                                           r->last.column, true};
         }
     } else if (!r->has_last || r->now.address < r->last.address) {
-        r->next = lower_bound(r->addresses, r->n, r->now.address);
+        r->next = search_first(i, 0, r->n, r->addresses[i] >= r->now.address);
     }
     r->last = r->now;
     r->has_last = true;

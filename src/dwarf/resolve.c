@@ -3,6 +3,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "dwarf/lines.h"
 #include "dwarf/others.h"
 #include "dwarf/walk.h"
@@ -253,7 +254,7 @@ struct choice {
 static void choose(void *arg, uint64_t low, uint64_t high)
 {
     struct choice *c = arg;
-    size_t i = walk_lower_bound(c->addresses, sizeof(uint64_t), c->n, low);
+    size_t i = search_first(at, 0, c->n, c->addresses[at] >= low);
 
     for (; i < c->n && c->addresses[i] < high && !c->failed; i++) {
         struct wanted *to = pages_vec_push(&c->walk->wanted, 1);

@@ -2,6 +2,8 @@
 
 #include <dwarf.h>
 
+#include "base/search.h"
+
 #define MAX_HEADER 64
 
 bool dwarf_unit_header(struct dwarf_file *f, uint64_t offset,
@@ -71,21 +73,13 @@ bool dwarf_units_read(struct dwarf_file *f)
 struct dwarf_unit *dwarf_unit_at(struct dwarf_file *f, uint64_t offset)
 {
     struct dwarf_unit *v;
-    size_t lo = 0, hi;
+    size_t next;
 
     if (!dwarf_units_read(f))
         return NULL;
     v = f->units.p;
-    hi = f->units.n;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (v[mid].offset <= offset)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo && offset < v[lo - 1].end ? &v[lo - 1] : NULL;
+    next = search_first(i, 0, f->units.n, v[i].offset > offset);
+    return next && offset < v[next - 1].end ? &v[next - 1] : NULL;
 }
 
 static bool read_entry(const struct dwarf_unit *u,

@@ -2,6 +2,8 @@
 
 #include <dwarf.h>
 
+#include "base/search.h"
+
 /* Deeper than any compiler nests; a limit for files that lie. */
 #define MAX_DEPTH 8192
 
@@ -10,23 +12,6 @@ void walk_release(struct walk *w)
     pages_vec_release(&w->wanted);
     pages_vec_release(&w->scopes);
     pages_vec_release(&w->levels);
-}
-
-size_t walk_lower_bound(const void *v, size_t size, size_t n, uint64_t key)
-{
-    size_t lo = 0;
-
-    while (lo < n) {
-        size_t mid = lo + (n - lo) / 2;
-        uint64_t at;
-
-        memcpy(&at, (const char *)v + mid * size, sizeof(at));
-        if (at < key)
-            lo = mid + 1;
-        else
-            n = mid;
-    }
-    return lo;
 }
 
 /* --- which addresses an entry holds ------------------------------------- */
@@ -43,7 +28,7 @@ static void cover_range(void *arg, uint64_t low, uint64_t high)
     struct cover *c = arg;
     struct wanted *v = c->walk->wanted.p;
     size_t n = c->walk->wanted.n;
-    size_t i = walk_lower_bound(v, sizeof(*v), n, low);
+    size_t i = search_first(at, 0, n, v[at].address >= low);
 
     for (; i < n && v[i].address < high; i++) {
         c->covers = true;

@@ -44,8 +44,4 @@ void walk_release(struct walk *w);
 void walk_unit(struct walk *w, struct dwarf_abbrev_cache *cache,
                const struct dwarf_unit *u);
 
-/* The first of n records of `size` bytes, each of which starts with an
- * address, whose address is not below `key`. */
-size_t walk_lower_bound(const void *v, size_t size, size_t n, uint64_t key);
-
 #endif

@@ -4,6 +4,7 @@
  */
 #include "elf/cfi.h"
 
+#include "base/search.h"
 #include "elf/cfi_program.h"
 #include "elf/cursor.h"
 
@@ -302,19 +303,11 @@ bool cfi_find(const struct cfi *c, uint64_t vaddr, struct unwind_rule *out)
 {
     struct search search = {.vaddr = vaddr};
     struct reader r = {c, search_row, &search, NULL};
-    size_t lo = 0, hi = c->n_table;
+    size_t next = search_first(i, 0, c->n_table, table_at(c, 2 * i) > vaddr);
 
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (table_at(c, 2 * mid) <= vaddr)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    if (lo == 0)
+    if (next == 0)
         return false;
-    read_fde(&r, table_at(c, 2 * lo - 1));
+    read_fde(&r, table_at(c, 2 * next - 1));
     if (search.found)
         *out = search.rule;
     return search.found;

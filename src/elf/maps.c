@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/search.h"
+
 static bool take_hex(struct str *rest, char sep, uint64_t *out)
 {
     struct str word;
@@ -92,18 +94,9 @@ void maps_release(struct maps *m)
 
 const struct maps_entry *maps_find(const struct maps *m, uint64_t address)
 {
-    size_t lo = 0, hi = m->entries.n;
+    size_t n = m->entries.n;
+    size_t at = search_first(i, 0, n, maps_at(m, i)->limit > address);
+    const struct maps_entry *e = at < n ? maps_at(m, at) : NULL;
 
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        const struct maps_entry *e = maps_at(m, mid);
-
-        if (address < e->start)
-            hi = mid;
-        else if (address >= e->limit)
-            lo = mid + 1;
-        else
-            return e;
-    }
-    return NULL;
+    return e && e->start <= address ? e : NULL;
 }

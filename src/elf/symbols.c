@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "elf/cursor.h"
 #include "elf/read.h"
 
@@ -328,18 +329,10 @@ const struct elf_symbol *elf_symbols_find(const struct elf_symbols *s,
                                           uint64_t vaddr)
 {
     const struct elf_symbol *v = s->v.p;
-    size_t lo = 0, hi = s->v.n;
+    size_t next = search_first(i, 0, s->v.n, v[i].vaddr > vaddr);
 
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (v[mid].vaddr <= vaddr)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    if (lo == 0)
+    if (next == 0)
         return NULL;
-    v = &v[lo - 1];
+    v += next - 1;
     return v->size == 0 || vaddr - v->vaddr < v->size ? v : NULL;
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/search.h"
 #include "elf/rule.h"
 #include "elf/view.h"
 
@@ -52,22 +53,14 @@ static inline uint16_t unwind_table_find(const struct unwind_table *t,
                                          uint64_t vaddr)
 {
     uint64_t off = vaddr - t->start;
-    uint32_t lo, hi;
     uint8_t low = (uint8_t)off;
+    size_t next;
 
     if (vaddr < t->start || vaddr >= t->limit)
         return 0;
-    lo = t->buckets[off >> 8];
-    hi = t->buckets[(off >> 8) + 1];
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-
-        if (t->low[mid] <= low)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo ? t->rules[lo - 1] : 0;
+    next = search_first(i, t->buckets[off >> 8], t->buckets[(off >> 8) + 1],
+                        t->low[i] > low);
+    return next ? t->rules[next - 1] : 0;
 }
 
 #endif

@@ -3,6 +3,8 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 
+#include "base/search.h"
+
 /* Records that only files have; the kernel's own are below 64. */
 enum {
     RECORD_HEADER_ATTR = 64,
@@ -301,17 +303,9 @@ bool perf_file_next(struct perf_file *f, struct str *rest,
 
 const struct perf_event *perf_file_event(const struct perf_file *f, uint64_t id)
 {
-    size_t lo = 0, hi = f->ids.n;
+    size_t at = search_first(i, 0, f->ids.n, f->ids.v[i].id >= id);
 
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (f->ids.v[mid].id < id)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    if (lo < f->ids.n && f->ids.v[lo].id == id)
-        return &f->events.v[f->ids.v[lo].event];
+    if (at < f->ids.n && f->ids.v[at].id == id)
+        return &f->events.v[f->ids.v[at].event];
     return &f->events.v[0];
 }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/search.h"
+
 void perf_spaces_init(struct perf_spaces *s, struct arena *a)
 {
     *s = (struct perf_spaces){.arena = a};
@@ -24,17 +26,7 @@ struct perf_space *perf_space_of(struct perf_spaces *s, uint32_t pid)
 /* The first map that ends behind an address. */
 static size_t lower_bound(const struct perf_space *s, uint64_t address)
 {
-    size_t lo = 0, hi = s->maps.n;
-
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (s->maps.v[mid].limit <= address)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    return search_first(i, 0, s->maps.n, s->maps.v[i].limit > address);
 }
 
 const struct perf_map *perf_space_find(const struct perf_space *s,

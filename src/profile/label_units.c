@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "profile/measure.h"
 
 /*
@@ -131,20 +132,10 @@ struct str label_units_of(const struct label_units *units,
                           const struct profile *p, string_id key)
 {
     struct str wanted = profile_str(p, key);
-    size_t low = 0, high = units->units.n;
+    const struct label_unit *v = units->units.v;
+    size_t n = units->units.n;
+    size_t at =
+        search_first(i, 0, n, str_cmp(profile_str(p, v[i].key), wanted) >= 0);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct label_unit *u = &units->units.v[middle];
-        int order;
-
-        if (u->key == key)
-            return u->unit;
-        order = str_cmp(wanted, profile_str(p, u->key));
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return wanted;
+    return at < n && v[at].key == key ? v[at].unit : wanted;
 }

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
+
 struct front {
     uint32_t mapping;
     uint32_t next; /* further down the list of the node; 0 ends */
@@ -59,17 +61,7 @@ static void find_cuts(struct cover *c)
 /* The number of cuts at or below the address. */
 static size_t cuts_up_to(const struct cover *c, uint64_t address)
 {
-    size_t low = 0, high = c->n;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (c->cuts[middle] <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return search_first(i, 0, c->n, c->cuts[i] > address);
 }
 
 static void add_first(struct cover *c, size_t node, uint32_t mapping)

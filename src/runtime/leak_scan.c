@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/pages.h"
+#include "base/search.h"
 #include "elf/maps.h"
 #include "runtime/rawcall.h"
 
@@ -61,20 +62,13 @@ static uint64_t page_bit(uint64_t address)
 /* The block that an address is in, or NULL. */
 static struct leak_block *find_block(const struct scanner *c, uint64_t address)
 {
-    size_t lo = 0, hi = c->s->n;
+    struct leak_block *b = c->s->blocks;
+    size_t next = search_first(i, 0, c->s->n, b[i].address > address);
 
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        struct leak_block *b = &c->s->blocks[mid];
-
-        if (address < b->address)
-            hi = mid;
-        else if (address - b->address >= b->size && address != b->address)
-            lo = mid + 1;
-        else
-            return b;
-    }
-    return NULL;
+    if (next == 0)
+        return NULL;
+    b += next - 1;
+    return address - b->address < b->size || address == b->address ? b : NULL;
 }
 
 static void meet(struct scanner *c, uint64_t word)

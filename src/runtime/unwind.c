@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
+#include "base/search.h"
 #include "runtime/rawcall.h"
 
 #define PAGE 4096u
@@ -101,20 +102,10 @@ static void stack_switch(struct walker *w)
 static const struct unwind_range *find_range(const struct unwind_map *map,
                                              uint64_t pc)
 {
-    size_t lo = 0, hi = map->n;
+    const struct unwind_range *r = map->ranges;
+    size_t at = search_first(i, 0, map->n, r[i].limit > pc);
 
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        const struct unwind_range *r = &map->ranges[mid];
-
-        if (pc < r->start)
-            hi = mid;
-        else if (pc >= r->limit)
-            lo = mid + 1;
-        else
-            return r;
-    }
-    return NULL;
+    return at < map->n && r[at].start <= pc ? &r[at] : NULL;
 }
 
 /* Not in the cache: from the module's table, or, while that is being built,

@@ -1,5 +1,6 @@
 #include "symbol/go_table.h"
 
+#include "base/search.h"
 #include "base/str.h"
 
 #define MAGIC_1_2  0xfffffffbu
@@ -139,20 +140,11 @@ static uint64_t start_of(struct go_table *t, uint64_t i, bool *ok)
 
 static bool find_function(struct go_table *t, uint64_t address, uint64_t *out)
 {
-    uint64_t lo = 0, hi = t->n;
     bool ok = true;
 
     if (address < start_of(t, 0, &ok) || address >= start_of(t, t->n, &ok))
         return false;
-    while (lo + 1 < hi) {
-        uint64_t mid = lo + (hi - lo) / 2;
-
-        if (start_of(t, mid, &ok) <= address)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    *out = lo;
+    *out = search_first(i, 1, t->n, start_of(t, i, &ok) > address) - 1;
     return ok;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/number.h"
+#include "base/search.h"
 #include "base/vec.h"
 #include "elf/maps.h"
 #include "elf/view.h"
@@ -83,19 +84,12 @@ static bool read_symbols(struct kernel_symbols *k, struct buf *text)
 static const struct kernel_symbol *find(const struct kernel_symbols *k,
                                         uint64_t address)
 {
-    size_t lo = 0, hi = k->list.n;
+    const struct kernel_symbol *v = k->list.v;
+    size_t next = search_first(i, 0, k->list.n, v[i].address > address);
 
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (k->list.v[mid].address <= address)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    while (lo > 1 && k->list.v[lo - 2].address == k->list.v[lo - 1].address)
-        lo--;
-    return lo ? &k->list.v[lo - 1] : NULL;
+    while (next > 1 && v[next - 2].address == v[next - 1].address)
+        next--;
+    return next ? &v[next - 1] : NULL;
 }
 
 bool kernel_resolve(struct str build_id, const uint64_t *addresses, size_t n,

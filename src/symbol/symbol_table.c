@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
+
 /* --- the file's records ------------------------------------------------- */
 
 struct raw_symbols {
@@ -150,20 +152,12 @@ const struct symbol_entry *symbol_table_find(const struct symbol_table *t,
                                              uint64_t address)
 {
     const struct symbol_entry *v = t->best.v;
-    size_t lo = 0, hi = t->best.n;
+    size_t next = search_first(i, 0, t->best.n, v[i].address > address);
 
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (v[mid].address <= address)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    if (lo == 0 ||
-        (v[lo - 1].size && address - v[lo - 1].address >= v[lo - 1].size))
+    if (next == 0)
         return NULL;
-    return &v[lo - 1];
+    v += next - 1;
+    return v->size == 0 || address - v->address < v->size ? v : NULL;
 }
 
 struct str symbol_table_name(struct symbol_table *t,
@@ -181,18 +175,11 @@ struct str symbol_table_file(struct symbol_table *t,
 bool symbol_table_is_called(struct symbol_table *t,
                             const struct symbol_entry *s, struct str name)
 {
-    size_t lo = 0, hi = t->all.n;
+    const struct symbol_entry *v = t->all.v;
+    size_t at = search_first(i, 0, t->all.n, v[i].address >= s->address);
 
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (t->all.v[mid].address < s->address)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    for (; lo < t->all.n && t->all.v[lo].address == s->address; lo++)
-        if (str_eq(symbol_table_name(t, &t->all.v[lo]), name))
+    for (; at < t->all.n && v[at].address == s->address; at++)
+        if (str_eq(symbol_table_name(t, &v[at]), name))
             return true;
     return false;
 }

@@ -5,6 +5,7 @@
 #include "base/i64.h"
 #include "base/map.h"
 #include "base/number.h"
+#include "base/search.h"
 #include "base/sha256.h"
 #include "base/str.h"
 #include "base/vec.h"
@@ -52,6 +53,18 @@ TEST(vectors_grow_from_small_to_mapped_and_stay_zeroed)
     EXPECT(zeroed);
     EXPECT(kept);
     arena_free(a);
+}
+
+TEST(the_search_finds_the_first_place_in_any_part)
+{
+    for (size_t from = 0; from <= 9; from++)
+        for (size_t to = from; to <= 9; to++)
+            for (size_t place = 0; place <= 10; place++) {
+                size_t first = place < from ? from : place > to ? to : place;
+
+                EXPECT(search_first(i, from, to, i >= place) == first);
+            }
+    EXPECT(search_first(i, 5, 3, true) == 5); /* nothing to look at */
 }
 
 TEST(an_allocation_grows_out_of_a_roomy_chunk)
