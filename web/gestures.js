@@ -61,7 +61,7 @@ function addPointer(icicle) {
   let dragging = false;
   let byTouch = false;
   let longPress = 0;
-  let lastTap = { at: 0, node: -1 };
+  let lastTap = { at: -Infinity, node: -1 };
 
   element.addEventListener('pointerdown', (event) => {
     const place = placeOf(icicle, event);
@@ -119,7 +119,7 @@ function addPointer(icicle) {
     const again = event.timeStamp - lastTap.at < DOUBLE_TAP_MS &&
       node === lastTap.node;
     if (again) icicle.zoomTo(Math.max(0, node));
-    lastTap = { at: again ? 0 : event.timeStamp, node };
+    lastTap = { at: again ? -Infinity : event.timeStamp, node };
   };
   element.addEventListener('pointerup', lift);
   element.addEventListener('pointercancel', lift);
