@@ -8,8 +8,10 @@ big C++ program with debug information: ceph-mds of Debian, 7 MB of code and
 266 MB of debug information (102 MB compressed).  The packages are downloaded
 into DIRECTORY (build/bench/ceph) when they are not there.  Prints CPU
 seconds and peak memory of `pprof -proto` and of addr2line, llvm-symbolizer
-and `go tool pprof` for the same addresses, the best of --times runs, and how
-many times less ours needs; as JSON lines.
+and `go tool pprof` for the same addresses, the best of --times runs, how many
+addresses got a name, and how many times less ours needs; as JSON lines.  There
+is no such ratio to a tool that names less than nine tenths of what ours does:
+`go tool pprof` follows no link to debug information and names nothing here.
 """
 import argparse
 import glob
@@ -93,6 +95,26 @@ def measure(command, stdin):
     return used
 
 
+def count_names(name, command, stdin, profile):
+    """How many of the addresses the tool finds a function for."""
+    if os.path.exists(profile):
+        os.unlink(profile)  # another tool's
+    with open(stdin) as text:
+        said = subprocess.run(command, stdin=text, text=True,
+                              capture_output=True).stdout
+    if name == 'llvm-symbolizer':  # function, place, ..., empty line
+        firsts = [block.lstrip().split('\n')[0]
+                  for block in said.split('\n\n') if block.strip()]
+    elif name == 'addr2line':  # address, function, place, ...
+        firsts = re.findall(r'^0x\w+\n(.*)$', said, re.M)
+    else:
+        raw = subprocess.run([os.path.join(BUILD, 'pprof'), '-raw',
+                              '-symbolize=none', profile], text=True,
+                             capture_output=True).stdout
+        firsts = re.findall(r'^ *\d+: 0x\w+ M=\d+ +(\S+)', raw, re.M)
+    return sum(first != '??' for first in firsts)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--addresses', type=int, default=20000)
@@ -107,27 +129,30 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         text = os.path.join(directory, 'addresses')
         profile = os.path.join(directory, 'profile.pb.gz')
+        made = os.path.join(directory, 'made.pb.gz')
         with open(text, 'w') as f:
             f.writelines('0x%x\n' % a for a in addresses)
         write_profile(profile, program, addresses)
         commands = {
             'pprof': [os.path.join(BUILD, 'pprof'), '-proto',
-                      '-output=/dev/null', profile],
+                      '-output=' + made, profile],
             'llvm-symbolizer': ['llvm-symbolizer-14', '--obj=' + program,
                                 '--no-demangle'],
             'addr2line': ['addr2line', '-aif', '-e', debug],
             'go tool pprof': ['go', 'tool', 'pprof', '-proto',
-                              '-output=/dev/null', profile],
+                              '-output=' + made, profile],
         }
         ours = None
         for name in ['pprof'] + [p for p in arguments.peers.split(',') if p]:
             runs = [measure(commands[name], text)
                     for _ in range(arguments.times)]
             best = {key: min(run[key] for run in runs) for key in runs[0]}
-            line = dict(tool=name, addresses=len(addresses), **best)
+            named = count_names(name, commands[name], text, made)
+            line = dict(tool=name, addresses=len(addresses), named=named,
+                        **best)
             if ours is None:
-                ours = best
-            else:
+                ours, ours_named = best, named
+            elif named >= 0.9 * ours_named:
                 for key in best:
                     if ours[key]:
                         line['times ' + key] = round(best[key] / ours[key], 1)
