@@ -3,8 +3,9 @@
 // of the most important nodes are wanted.
 
 import { el, svg } from './dom.js';
+import { placeLabels } from './edge_labels.js';
 import { frameMenu } from './frame_menu.js';
-import { edgeElement, linesOf, measureNode, nodeElement }
+import { edgeElement, linesOf, measureLabel, measureNode, nodeElement }
   from './graph_draw.js';
 import { addPanZoom } from './panzoom.js';
 import { drawLayers } from './layers.js';
@@ -100,15 +101,13 @@ export class GraphView {
     const scale = Math.abs(graph.total) || 1;
     const drawing = drawLayers(boxes, graph.edges.map((edge) => ({
       from: edge.from, to: edge.to, weight: 1000 * edge.weight / scale })));
-    const edges = graph.edges.map((edge, i) => edgeElement(edge,
-      drawing.paths[i], drawing.places[edge.from], graph.total));
+    const edges = this.edgesOf(graph, drawing);
     this.nodes = graph.nodes.map((node, i) => nodeElement(node, boxes[i],
       drawing.places[i], graph.total));
     // Heavy edges above light ones, boxes above all.
-    const order = graph.edges.map((_, i) => i).sort((a, b) =>
-      Math.abs(graph.edges[a].weight) - Math.abs(graph.edges[b].weight));
-    this.content.replaceChildren(...order.map((i) => edges[i].arrow),
-      ...order.map((i) => edges[i].text), ...this.nodes);
+    edges.reverse();
+    this.content.replaceChildren(...edges.map(({ arrow }) => arrow),
+      ...edges.map(({ text }) => text), ...this.nodes);
     this.selected = -1;
     const heaviest = graph.nodes.reduce((best, node, i) =>
       (Math.abs(node.cum) > Math.abs(graph.nodes[best].cum) ? i : best), 0);
@@ -117,6 +116,17 @@ export class GraphView {
     const wanted = this.app.state.get('fn');
     const known = graph.nodes.findIndex((node) => node.function === wanted);
     if (wanted && known >= 0) this.select(known);
+  }
+
+  /** The heaviest first. @param {GraphData} graph
+   * @param {import('./layers.js').Drawing} drawing */
+  edgesOf({ edges, total }, { paths, places }) {
+    const order = edges.map((_, i) => i).sort((a, b) =>
+      Math.abs(edges[b].weight) - Math.abs(edges[a].weight));
+    const labels = placeLabels(order.map((i) => measureLabel(edges[i],
+      paths[i], places[edges[i].from], total)), places);
+    return order.map((i, rank) => edgeElement(edges[i], paths[i],
+      places[edges[i].from], labels[rank], total));
   }
 
   /** The slider is logarithmic: from 5 nodes to all.

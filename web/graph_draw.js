@@ -21,12 +21,16 @@ import { reportPercent } from './numbers.js';
  *   residual: boolean, inline: boolean}} GraphEdge */
 /** @typedef {{total: number, nodes: GraphNode[], edges: GraphEdge[],
  *   candidates: number}} GraphData */
+/** @typedef {import('./edge_labels.js').Point} Point */
+/** @typedef {import('./edge_labels.js').Box} Box */
 
 const SMALL = 11; // the numbers, and the least size of a name
 const LARGE = 19;
 const TAG_SIZE = 10;
 const PAD = 9;
-const LABEL_DISTANCE = 28;
+const EDGE_TEXT = 10.5; // as in the style
+const EDGE_TEXT_MINOR = 8.5;
+const LOOP = 34; // pixels that a loop reaches beyond its box
 const MINOR = 0.02; // share of an edge whose number is printed small
 
 /** @type {CanvasRenderingContext2D | null} */
@@ -117,7 +121,7 @@ export function nodeElement(node, box, place, total) {
 }
 
 /** A curve through the points that leaves and arrives upright.
- * @param {{x: number, y: number}[]} points */
+ * @param {Point[]} points */
 function curve(points) {
   let d = `M${points[0].x} ${points[0].y}`;
   for (let i = 1; i < points.length; i++) {
@@ -133,18 +137,46 @@ function curve(points) {
  * @param {{x: number, y: number, width: number}} place */
 function loop(place) {
   const x = place.x + place.width / 2;
-  return `M${x} ${place.y - 8}C${x + 34} ${place.y - 22} ${x + 34} ${
+  return `M${x} ${place.y - 8}C${x + LOOP} ${place.y - 22} ${x + LOOP} ${
     place.y + 22} ${x + 6} ${place.y + 8}`;
 }
 
+/** @param {GraphEdge} edge @param {number} total */
+function shareOf(edge, total) {
+  return total === 0 ? 0 : Math.abs(edge.weight / total);
+}
+
+/** @param {GraphEdge} edge */
+function edgeText(edge) {
+  return edge.text + (edge.inline ? ' (inline)' : '');
+}
+
+/** @param {number} share */
+function strokeOf(share) {
+  return 1 + 6 * Math.min(1, share);
+}
+
+/** What the number of an edge needs, to be placed. @param {GraphEdge} edge
+ * @param {Point[]} points none for a loop @param {Box} from
+ * @param {number} total @returns {import('./edge_labels.js').Label} */
+export function measureLabel(edge, points, from, total) {
+  const share = shareOf(edge, total);
+  const size = share < MINOR ? EDGE_TEXT_MINOR : EDGE_TEXT;
+  const width = widthOf(edgeText(edge), size, false);
+  const beside = from.x + (from.width + width) / 2 + LOOP;
+  return { width, height: size * 1.15, stroke: strokeOf(share),
+    heavy: share >= MINOR,
+    points: points.length > 0 ? points : [{ x: beside, y: from.y }] };
+}
+
 /**
- * @param {GraphEdge} edge @param {{x: number, y: number}[]} points
- * @param {{x: number, y: number, width: number, height: number}} from
+ * @param {GraphEdge} edge @param {Point[]} points none for a loop
+ * @param {Box} from @param {Box} label of its number
  * @param {number} total
  */
-export function edgeElement(edge, points, from, total) {
-  const share = total === 0 ? 0 : Math.abs(edge.weight / total);
-  const width = 1 + 6 * Math.min(1, share);
+export function edgeElement(edge, points, from, label, total) {
+  const share = shareOf(edge, total);
+  const width = strokeOf(share);
   const isLoop = points.length === 0;
   const end = isLoop ? { x: from.x + from.width / 2 + 6, y: from.y + 8 }
     : points[points.length - 1];
@@ -157,24 +189,14 @@ export function edgeElement(edge, points, from, total) {
   if (!isLoop) line[line.length - 1].y -= head * down;
   const tip = isLoop ? `M${end.x - 6} ${end.y}l${head} ${-head / 2}v${head}Z`
     : `M${end.x} ${end.y}l${-head / 2} ${-head * down}h${head}Z`;
-  const middle = isLoop ? { x: end.x + 26, y: from.y }
-    : labelPlace(points);
   const ends = { 'data-from': edge.from, 'data-to': edge.to };
   const arrow = svg('g', { class: 'edge', ...ends },
     svg('path', { d: isLoop ? loop(from) : curve(line),
       class: edge.residual ? 'line residual' : 'line',
       style: { stroke: color, strokeWidth: `${width}px` } }),
     svg('path', { d: tip, style: { fill: color } }));
-  const text = svg('text', { x: middle.x + 3 + width / 2, y: middle.y + 4,
+  const text = svg('text', { x: label.x, y: label.y + label.height * 0.32,
     class: `edge edge-text ${share < MINOR ? 'minor' : ''}`, ...ends },
-  edge.text + (edge.inline ? ' (inline)' : ''));
+  edgeText(edge));
   return { arrow, text };
-}
-
-/** On the curve, in the gap next to the first box.
- * @param {{x: number, y: number}[]} points */
-function labelPlace([a, b]) {
-  const dy = b.y - a.y;
-  const t = Math.min(0.5, LABEL_DISTANCE / Math.max(1, Math.abs(dy)));
-  return { x: a.x + (b.x - a.x) * t * t * (3 - 2 * t), y: a.y + dy * t };
 }

@@ -105,7 +105,8 @@ export class App {
     this.filters.show(meta);
     this.say('profile', ...(meta.warnings ?? []));
     const view = VIEWS.find((v) => v.id === this.state.view);
-    document.title = `${meta.title || 'pprof'} · ${view?.title ?? ''}`;
+    document.title = `${meta.title || 'pprof'} · ${
+      view?.title ?? this.state.view}`;
     byId('title').textContent = document.title;
   }
 

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { sameWindow } from '../../web/beside.js';
 import { colorSources } from '../../web/colors.js';
+import { placeLabels } from '../../web/edge_labels.js';
 import { foldedOf } from '../../web/folded.js';
 import { crossings } from '../../web/layer_order.js';
 import { settle } from '../../web/layer_place.js';
@@ -395,6 +396,41 @@ test('a graph is drawn in layers without overlaps', () => {
     arc.from !== arc.to));
   for (const place of drawing.places) {
     assert.ok(place.x >= place.width / 2 && place.x <= drawing.width);
+  }
+});
+
+test('the numbers of edges are on no box, no heavy line and not on each other',
+  () => {
+    const child = { width: 60, height: 20 };
+    const boxes = [{ x: 200, y: 10, ...child },
+      ...[0, 1, 2, 3, 4].map((i) => ({ x: 40 + 80 * i, y: 96, ...child }))];
+    const labels = [0, 1, 2, 3, 4].map((i) => ({ width: 45, height: 12,
+      stroke: 4, heavy: true, points: [{ x: 180 + 10 * i, y: 20 },
+        { x: 40 + 80 * i, y: 86 }] }));
+    const placed = placeLabels(labels, boxes);
+    const apart = (a, b) =>
+      Math.abs(a.x - b.x) >= (a.width + b.width) / 2 ||
+      Math.abs(a.y - b.y) >= (a.height + b.height) / 2;
+    const all = [...boxes, ...placed];
+    all.forEach((a, i) => all.slice(i + 1).forEach((b) =>
+      assert.ok(apart(a, b), JSON.stringify([a, b]))));
+    // The first one chooses first; a straight heavy line stays free.
+    const line = { points: [{ x: 100, y: 0 }, { x: 100, y: 60 }], stroke: 6,
+      heavy: true, width: 40, height: 12 };
+    const beside = { ...line, points: [{ x: 90, y: 0 }, { x: 90, y: 60 }],
+      stroke: 1, heavy: false };
+    const [first, second] = placeLabels([line, beside], []);
+    assert.ok(first.x > 120 && Math.abs(first.y - 24) < 6, `${first.y}`);
+    assert.ok(second.x + second.width / 2 <= 97, `${second.x}`);
+  });
+
+test('a number without room still has a place', () => {
+  const points = [{ x: 0, y: 0 }, { x: 0, y: 20 }];
+  const label = { points, width: 30, height: 12, stroke: 1, heavy: false };
+  const wall = { x: 0, y: 10, width: 400, height: 400 };
+  const loop = { ...label, points: [{ x: 5, y: 5 }] };
+  for (const place of placeLabels([label, label, loop], [wall])) {
+    assert.ok(Number.isFinite(place.x + place.y) && place.width === 30);
   }
 });
 

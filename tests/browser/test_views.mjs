@@ -62,11 +62,28 @@ test('the flame graph has the totals of -top', async () => {
   await page.context().close();
 });
 
+/** Pairs of texts in the graph that are written over each other. */
+const overlaps = (page) => page.locator('.graph-view text').evaluateAll(
+  (all) => {
+    const boxes = all.map((text) => text.getBoundingClientRect());
+    const pairs = [];
+    boxes.forEach((a, i) => boxes.slice(0, i).forEach((b, k) => {
+      const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      // The line of a text is higher than its letters.
+      if (wide > 1 && high > 4) {
+        pairs.push([all[i].textContent, all[k].textContent]);
+      }
+    }));
+    return pairs;
+  });
+
 test('the graph has the nodes, edges and numbers of -dot', async () => {
   const page = await open(`${ui}graph`);
   assert.deepEqual(await drawnGraph(page), dotGraph(terminal('-dot',
     profile)));
   await shoot(page, 'graph');
+  assert.deepEqual(await overlaps(page), []);
   await page.locator('.node', { hasText: 'decode' }).click();
   assert.match(await page.locator('.detail').textContent(), /db::decode/);
   await page.locator('.slider input').fill('0');
