@@ -74,7 +74,6 @@ class Tally:
         self.passed = 0
         self.skipped = 0
         self.failures = []  # (name, lines of what was said about it)
-        self.last_failed = False
 
     def fail(self, name, said):
         self.failures.append((name, said[-SAID_LINES:]))
@@ -83,29 +82,25 @@ class Tally:
         """What is said about a case stands before it, or in a block after
         it: between "---" and "..."."""
         said = []
-        block = False
+        failed = False  # the last case
         for line in output.splitlines():
             case = CASE.match(line)
             if not case:
-                block = block or line.strip() == '---'
-                said.append(line)
-                if block and line.strip() == '...':
-                    self.add_block(said)
-                    said, block = [], False
+                if line.strip() == '...' and failed:
+                    self.failures[-1][1].extend(said[:SAID_LINES])
+                if line.strip() in ('---', '...'):
+                    said = []
+                else:
+                    said.append(line)
                 continue
             failed = bool(case.group(1))
-            self.last_failed = failed
             if failed:
                 self.fail(case.group(2), said)
             elif re.search(r'# *skip', case.group(2), re.I):
                 self.skipped += 1
             else:
                 self.passed += 1
-            said, block = [], False
-
-    def add_block(self, lines):
-        if self.last_failed:
-            self.failures[-1][1].extend(lines[1:-1][:SAID_LINES])
+            said = []
 
     def add_program(self, name, output, ended_well, errors=''):
         """A program must end well besides printing its cases."""

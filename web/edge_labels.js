@@ -121,9 +121,10 @@ export function placeLabels(labels, boxes) {
     });
   }
   return labels.map((label) => {
+    const places = placesFor(label);
+    let [best] = places;
     let least = Infinity;
-    let best = { ...label.points[0], width: 0, height: 0 };
-    for (const place of placesFor(label)) {
+    for (const place of places) {
       const cost = taken.costOf({ ...place, width: place.width + ASIDE });
       if (cost >= least) continue;
       best = place;

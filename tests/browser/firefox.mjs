@@ -20,6 +20,8 @@ const PREFERENCES = { 'marionette.port': 0, 'app.update.enabled': false,
   'network.captive-portal-service.enabled': false,
   'network.connectivity-service.enabled': false };
 
+const GONE = new Error('Firefox has closed the connection');
+
 /** Until `what` gives something. @param {() => any} what
  * @param {number} seconds */
 async function until(what, seconds) {
@@ -39,6 +41,7 @@ export class Firefox {
     const program = spawn(FIREFOX, ['--headless', '--marionette', '--profile',
       home, '--no-remote', '--width', '1280', '--height', '900'],
     { stdio: 'ignore', env: { ...process.env, HOME: home } });
+    process.on('exit', () => program.kill()); // also after a failed start
     const active = join(home, 'MarionetteActivePort');
     const port = await until(() => existsSync(active) &&
       Number(readFileSync(active, 'utf8')), START_SECONDS);
@@ -57,6 +60,10 @@ export class Firefox {
     socket.on('data', (data) => {
       this.read = Buffer.concat([this.read, data]);
       this.takeFrames();
+    });
+    socket.on('error', () => {}); // it is closed then
+    socket.on('close', () => {
+      for (const { failed } of this.waiting.values()) failed(GONE);
     });
   }
 
@@ -78,6 +85,7 @@ export class Firefox {
 
   /** @param {string} name @param {object} parameters */
   send(name, parameters) {
+    if (this.socket.destroyed) throw GONE;
     const text = JSON.stringify([0, ++this.number, name, parameters]);
     this.socket.write(`${Buffer.byteLength(text)}:${text}`);
     return new Promise((done, failed) =>
@@ -136,8 +144,7 @@ export class Firefox {
 
   async stop() {
     this.socket.destroy();
-    this.program.kill();
-    if (this.program.exitCode === null) await once(this.program, 'exit');
+    if (this.program.kill()) await once(this.program, 'exit');
     rmSync(this.home, { recursive: true, force: true, maxRetries: 10 });
   }
 }

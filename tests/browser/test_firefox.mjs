@@ -1,5 +1,5 @@
-// The page in another browser's engine: every view opens with the terminal's
-// numbers, real clicks and keys work, and so does a saved page.
+// The page in another browser's engine: the main views open, top and graph
+// with the terminal's numbers, real clicks and keys work, and a saved page.
 
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';

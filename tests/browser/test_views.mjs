@@ -83,13 +83,23 @@ test('the graph has the nodes, edges and numbers of -dot', async () => {
   assert.deepEqual(await drawnGraph(page), dotGraph(terminal('-dot',
     profile)));
   await shoot(page, 'graph');
-  assert.deepEqual(await overlaps(page), []);
   await page.locator('.node', { hasText: 'decode' }).click();
   assert.match(await page.locator('.detail').textContent(), /db::decode/);
   await page.locator('.slider input').fill('0');
   await settled(page);
   await page.waitForFunction(() =>
     document.querySelectorAll('.node').length <= 5);
+  await page.context().close();
+});
+
+test('no text of the graph is written over another', async () => {
+  const stacks = Array.from({ length: 12 }, (_, i) => ({
+    frames: ['main', `work${i}`, 'shared', `end${i % 3}`],
+    values: [1, (i + 1) * 1e8] }));
+  const page = await open(`${await serve(keep('dense.pb.gz',
+    encodeProfile(stacks, TYPES)))}graph`);
+  await shoot(page, 'graph-dense');
+  assert.deepEqual(await overlaps(page), []);
   await page.context().close();
 });
 
