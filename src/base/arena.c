@@ -14,6 +14,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/memory_scope.h"
+
 #define ALIGN       16u
 #define FIRST_CHUNK (8u << 10)
 #define LAST_CHUNK  (1u << 20)
@@ -35,12 +37,18 @@ struct arena {
     struct chunk *chunk; /* newest first */
     struct large *large;
     size_t next_chunk;
+    size_t charged; /* bytes of chunks and large ones, for its scope */
+    struct scope_resource resource;
 };
 
-static _Noreturn void out_of_memory(size_t n)
+static struct arena *arena_of(struct scope_resource *r)
 {
-    fprintf(stderr, "out of memory: no room for %zu bytes\n", n);
-    exit(2);
+    return (struct arena *)((char *)r - offsetof(struct arena, resource));
+}
+
+static void release_resource(struct scope_resource *r)
+{
+    arena_free(arena_of(r));
 }
 
 struct arena *arena_new(void)
@@ -48,15 +56,24 @@ struct arena *arena_new(void)
     struct arena *a = calloc(1, sizeof(*a));
 
     if (!a)
-        out_of_memory(sizeof(*a));
+        memory_scope_fail(memory_scope_current(), sizeof(*a));
     a->next_chunk = FIRST_CHUNK;
+    memory_scope_adopt(&a->resource, release_resource);
     return a;
+}
+
+void arena_detach(struct arena *a)
+{
+    memory_scope_refund(a->resource.scope, a->charged);
+    memory_scope_disown(&a->resource);
+    a->charged = 0;
 }
 
 void arena_free(struct arena *a)
 {
     if (!a)
         return;
+    arena_detach(a);
     while (a->chunk) {
         struct chunk *c = a->chunk;
 
@@ -72,12 +89,31 @@ void arena_free(struct arena *a)
     free(a);
 }
 
+/* An n that is too large to round stays so, and no allocation succeeds. */
 static size_t round_up(size_t n)
 {
-    if (n > SIZE_MAX - sizeof(struct large) - ALIGN)
-        out_of_memory(n);
+    if (n > SIZE_MAX / 2)
+        return SIZE_MAX / 2;
     return (n + ALIGN - 1) & ~(size_t)(ALIGN - 1);
 }
+
+static bool charge(struct arena *a, size_t n)
+{
+    if (!memory_scope_charge(a->resource.scope, n))
+        return false;
+    a->charged += n;
+    return true;
+}
+
+static void refund(struct arena *a, size_t n)
+{
+    if (!a->resource.scope)
+        return; /* it may have been charged before it was detached */
+    memory_scope_refund(a->resource.scope, n);
+    a->charged -= n;
+}
+
+/* --- blocks, which may be refused ----------------------------------------- */
 
 static void link_large(struct arena *a, struct large *l)
 {
@@ -103,70 +139,88 @@ static struct large *large_of(void *p)
     return (struct large *)((char *)p - offsetof(struct large, data));
 }
 
-static void *alloc_large(struct arena *a, size_t n)
+static void *try_large(struct arena *a, size_t n)
 {
     size_t total = n + sizeof(struct large);
-    struct large *l = mmap(NULL, total, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct large *l;
 
-    if (l == MAP_FAILED)
-        out_of_memory(n);
+    if (!charge(a, total))
+        return NULL;
+    l = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+             -1, 0);
+    if (l == MAP_FAILED) {
+        refund(a, total);
+        return NULL;
+    }
     l->mapped = total;
     link_large(a, l);
     return l->data;
 }
 
-static void add_chunk(struct arena *a, size_t n)
+/* Room for at least n bytes: less than usual near the end of a budget. */
+static bool add_chunk(struct arena *a, size_t n)
 {
     size_t cap = a->next_chunk > n ? a->next_chunk : n;
-    struct chunk *c = malloc(sizeof(*c) + cap);
+    struct chunk *c;
 
-    if (!c)
-        out_of_memory(cap);
+    while (!charge(a, cap)) {
+        if (cap == n)
+            return false;
+        cap = cap / 2 > n ? cap / 2 : n;
+    }
+    c = malloc(sizeof(*c) + cap);
+    if (!c) {
+        refund(a, cap);
+        return false;
+    }
     c->next = a->chunk;
     c->used = 0;
     c->cap = cap;
     a->chunk = c;
     if (a->next_chunk < LAST_CHUNK)
         a->next_chunk *= 2;
+    return true;
 }
 
-void *arena_alloc(struct arena *a, size_t n)
+/* n is rounded. */
+static void *try_alloc(struct arena *a, size_t n)
 {
     char *p;
 
-    n = round_up(n);
     if (n >= LARGE)
-        return alloc_large(a, n);
-    if (!a->chunk || a->chunk->cap - a->chunk->used < n)
-        add_chunk(a, n);
+        return try_large(a, n);
+    if ((!a->chunk || a->chunk->cap - a->chunk->used < n) && !add_chunk(a, n))
+        return NULL;
     p = a->chunk->data + a->chunk->used;
     a->chunk->used += n;
     memset(p, 0, n);
     return p;
 }
 
-void *arena_alloc_array(struct arena *a, size_t count, size_t size)
+void arena_expect(struct arena *a, size_t n)
 {
-    size_t n;
-
-    if (__builtin_mul_overflow(count, size, &n))
-        out_of_memory(SIZE_MAX);
-    return arena_alloc(a, n);
+    /* Only a hint: an allocation that follows says whether there is room. */
+    if (n < LARGE && (!a->chunk || a->chunk->cap - a->chunk->used < n))
+        (void)add_chunk(a, n);
 }
 
-static void *resize_large(struct arena *a, void *old, size_t new_n)
+static void *try_resize_large(struct arena *a, void *old, size_t new_n)
 {
-    struct large *l = large_of(old);
-    size_t total = new_n + sizeof(struct large);
+    struct large *l = large_of(old), *moved;
+    size_t total = new_n + sizeof(struct large), before = l->mapped;
 
+    if (!charge(a, total - before))
+        return NULL;
     unlink_large(a, l);
-    l = mremap(l, l->mapped, total, MREMAP_MAYMOVE);
-    if (l == MAP_FAILED)
-        out_of_memory(new_n);
-    l->mapped = total;
-    link_large(a, l);
-    return l->data;
+    moved = mremap(l, before, total, MREMAP_MAYMOVE);
+    if (moved == MAP_FAILED) {
+        link_large(a, l);
+        refund(a, total - before);
+        return NULL;
+    }
+    moved->mapped = total;
+    link_large(a, moved);
+    return moved->data;
 }
 
 static bool grow_in_chunk(struct arena *a, char *old, size_t old_n,
@@ -185,7 +239,7 @@ static bool grow_in_chunk(struct arena *a, char *old, size_t old_n,
     return true;
 }
 
-void *arena_grow(struct arena *a, void *old, size_t old_n, size_t new_n)
+static void *try_grow(struct arena *a, void *old, size_t old_n, size_t new_n)
 {
     size_t old_room = round_up(old_n);
     size_t new_room = round_up(new_n);
@@ -195,27 +249,89 @@ void *arena_grow(struct arena *a, void *old, size_t old_n, size_t new_n)
     if (old && new_room == old_room)
         return old;
     if (old && old_room >= LARGE)
-        return resize_large(a, old, new_room);
+        return try_resize_large(a, old, new_room);
     /* What is large lives in a mapping of its own, or nobody could tell. */
     if (old && old_room && new_room < LARGE &&
         grow_in_chunk(a, old, old_room, new_room))
         return old;
-    p = arena_alloc(a, new_n);
-    if (old && old_n)
+    p = try_alloc(a, new_room);
+    if (p && old && old_n)
         memcpy(p, old, old_n);
     return p;
 }
 
+/* --- what callers see: memory, or no return ------------------------------- */
+
+static void *or_fail(struct arena *a, void *p, size_t n)
+{
+    if (!p)
+        memory_scope_fail(a->resource.scope, n);
+    return p;
+}
+
+void *arena_alloc(struct arena *a, size_t n)
+{
+    return or_fail(a, try_alloc(a, round_up(n)), n);
+}
+
+void *arena_alloc_array(struct arena *a, size_t count, size_t size)
+{
+    size_t n;
+
+    if (__builtin_mul_overflow(count, size, &n))
+        n = SIZE_MAX;
+    return arena_alloc(a, n);
+}
+
+void *arena_grow(struct arena *a, void *old, size_t old_n, size_t new_n)
+{
+    return or_fail(a, try_grow(a, old, old_n, new_n), new_n);
+}
+
 void arena_release(struct arena *a, void *p, size_t n)
 {
+    size_t room = round_up(n);
+    struct chunk *c = a->chunk;
     struct large *l;
 
-    if (!p || round_up(n) < LARGE)
+    if (!p)
         return;
+    if (room < LARGE) {
+        assert(c && c->used <= c->cap);
+        if (c && (char *)p + room == c->data + c->used)
+            c->used -= room;
+        return;
+    }
     l = large_of(p);
+    assert(l->mapped == room + sizeof(*l));
     unlink_large(a, l);
+    refund(a, l->mapped);
     munmap(l, l->mapped);
 }
+
+/* --- buffers, which fail and do not unwind -------------------------------- */
+
+static char *resize_buf(struct arena *a, char *data, size_t cap, size_t new_cap)
+{
+    char *p;
+
+    if (new_cap == 0) {
+        arena_release(a, data, cap);
+        return NULL;
+    }
+    p = try_grow(a, data, cap, new_cap);
+    if (!p)
+        memory_scope_spoil(a->resource.scope);
+    return p;
+}
+
+struct buf arena_buf(struct arena *a)
+{
+    /* no limit: the arena's budget is one */
+    return (struct buf){.max = BUF_NO_LIMIT, .arena = a, .resize = resize_buf};
+}
+
+/* --- texts ---------------------------------------------------------------- */
 
 struct str arena_str(struct arena *a, struct str s)
 {

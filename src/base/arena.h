@@ -3,26 +3,37 @@
 
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "base/str.h"
 
 /*
  * Memory with one lifetime: everything made for a command, a request or a
  * profile is allocated from one arena and freed with it.
  *
- * Allocation zeroes and never returns NULL; out of memory ends the program
- * with a message.  That is right for programs and wrong inside strangers:
- * src/runtime must not use this.
+ * Allocation zeroes and never returns NULL.  When there is no memory left, a
+ * command-line tool ends with a message.  In a server the request ends with
+ * an error instead, and so does a request that exceeds its memory budget:
+ * base/memory_scope.h has the rules for code that runs there.  Neither is
+ * acceptable inside other people's programs: src/runtime must not use this.
  */
 struct arena;
 
 struct arena *arena_new(void);
 void arena_free(struct arena *a);
 
+/* Takes the arena out of the memory scope it was made in: it outlives the
+ * request and no longer counts against its budget. */
+void arena_detach(struct arena *a);
+
 /* n zeroed bytes, aligned for any type. */
 void *arena_alloc(struct arena *a, size_t n);
 
 /* count zeroed elements; an overflowing product counts as out of memory. */
 void *arena_alloc_array(struct arena *a, size_t count, size_t size);
+
+/* A hint that allocations of about n bytes in all follow: if they are small,
+ * they will stand side by side in one block of that size. */
+void arena_expect(struct arena *a, size_t n);
 
 /*
  * Grows what arena_alloc gave for old_n bytes; the added bytes are zero.  In
@@ -31,9 +42,14 @@ void *arena_alloc_array(struct arena *a, size_t count, size_t size);
  */
 void *arena_grow(struct arena *a, void *old, size_t old_n, size_t new_n);
 
-/* Gives a large allocation of n bytes back before the arena ends.  A small
- * one shares its block with others and stays. */
+/* Gives n bytes back before the arena ends if they are a large allocation or
+ * the newest one.  Others stay: they share their block with their neighbours.
+ */
 void arena_release(struct arena *a, void *p, size_t n);
+
+/* A buffer whose bytes are the arena's.  Its limit is the memory budget; it
+ * fails, as every buf does, where an allocation would unwind. */
+struct buf arena_buf(struct arena *a);
 
 struct str arena_str(struct arena *a, struct str s); /* a copy */
 char *arena_cstr(struct arena *a, struct str s);     /* with a NUL */

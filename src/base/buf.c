@@ -1,5 +1,10 @@
+/*
+ * Growth by half, so that appending stays linear.  All failures end in one
+ * flag, which is why no append needs a check.
+ */
 #include "base/buf.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,6 +13,7 @@ char *buf_reserve(struct buf *b, size_t n)
     size_t need, cap;
     char *data;
 
+    assert(b->len <= b->cap && b->len <= b->max);
     if (b->failed)
         return NULL;
     if (n > b->max || b->len > b->max - n) {
@@ -17,10 +23,11 @@ char *buf_reserve(struct buf *b, size_t n)
     need = b->len + n;
     if (need <= b->cap)
         return b->data + b->len;
-    cap = b->cap ? b->cap : 64;
+    cap = b->cap ? b->cap : n < 64 ? 64 : n; /* first what is asked for */
     while (cap < need)
         cap += cap / 2;
-    data = realloc(b->data, cap);
+    data = b->resize ? b->resize(b->arena, b->data, b->cap, cap)
+                     : realloc(b->data, cap);
     if (!data) {
         b->failed = true;
         return NULL;
@@ -114,6 +121,9 @@ void buf_clear(struct buf *b)
 
 void buf_release(struct buf *b)
 {
-    free(b->data);
-    *b = BUF_INIT(b->max);
+    if (b->resize)
+        b->resize(b->arena, b->data, b->cap, 0);
+    else
+        free(b->data);
+    *b = (struct buf){.max = b->max, .arena = b->arena, .resize = b->resize};
 }

@@ -14,20 +14,37 @@
  * runs out the buffer turns `failed`, keeps what it has, and ignores further
  * appends.  Write everything, then ask buf_ok() once.
  *
- *     struct buf b = BUF_INIT(BUF_NO_LIMIT);
+ *     struct buf b = BUF_INIT(MAX_REPORT_BYTES);
  *     buf_addf(&b, "%d samples\n", n);
  *     …
  *     buf_release(&b);
+ *
+ * The bytes are on the heap, or in an arena if arena_buf() made the buffer;
+ * those of an arena end with it at the latest.
  */
+struct arena;
+
 struct buf {
     char *data;
     size_t len;
     size_t cap;
     size_t max; /* appends past this many bytes fail */
     bool failed;
+    struct arena *arena; /* whose memory it is, or NULL: the heap's */
+    /* Changes the room from cap to new_cap bytes and returns it, NULL when
+     * that fails; new_cap 0 gives it back.  A pointer, since libpprof has
+     * buffers but no arenas.  NULL: realloc and free. */
+    char *(*resize)(struct arena *a, char *data, size_t cap, size_t new_cap);
 };
 
-#define BUF_NO_LIMIT    ((size_t)-1 / 4)
+/* Has to be justified where it is used: tests/lint/bufs.py wants a comment
+ * that starts with "no limit:" on the same line or above. */
+#define BUF_NO_LIMIT ((size_t)-1 / 4)
+
+/* For src/cmd: a tool's output is as large as its user asks for, and when
+ * memory runs out it is the user's own process that says so and ends. */
+#define BUF_OF_TOOL BUF_NO_LIMIT
+
 #define BUF_INIT(limit) ((struct buf){.max = (limit)})
 
 void buf_add(struct buf *b, struct str s);

@@ -4,6 +4,12 @@
 #include <stdint.h>
 #include <time.h>
 
+/* In nanoseconds. */
+#define SECOND ((int64_t)1000000000)
+#define MINUTE (60 * SECOND)
+#define HOUR   (60 * MINUTE)
+#define DAY    (24 * HOUR)
+
 /* Nanoseconds of any clock; 0 when there is none of that id. */
 static inline int64_t clock_ns(clockid_t clock)
 {
@@ -29,6 +35,12 @@ static inline struct timespec clock_timespec(int64_t ns)
 {
     return (struct timespec){.tv_sec = ns / 1000000000,
                              .tv_nsec = ns % 1000000000};
+}
+
+/* The CPU clock of a thread, as the kernel numbers it. */
+static inline clockid_t clock_of_thread(int tid)
+{
+    return (clockid_t)(~(unsigned)tid << 3 | 6);
 }
 
 #endif

@@ -9,6 +9,18 @@ bool error_set(struct error *err, const char *fmt, ...)
 {
     va_list ap;
 
+    err->code = 0;
+    va_start(ap, fmt);
+    vsnprintf(err->text, sizeof(err->text), fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+bool error_set_code(struct error *err, int code, const char *fmt, ...)
+{
+    va_list ap;
+
+    err->code = code;
     va_start(ap, fmt);
     vsnprintf(err->text, sizeof(err->text), fmt, ap);
     va_end(ap);
@@ -30,12 +42,24 @@ bool error_wrap(struct error *err, const char *fmt, ...)
     return false;
 }
 
+/* glibc's returns the words, which need not be in the buffer; POSIX' an error
+ * number. */
+static const char *words_for(int errnum, char *buffer, size_t n)
+{
+#if defined(__GLIBC__)
+    return strerror_r(errnum, buffer, n);
+#else
+    return strerror_r(errnum, buffer, n) == 0 ? buffer : "Unknown error";
+#endif
+}
+
 bool error_set_os(struct error *err, const char *op, const char *path,
                   int errnum)
 {
     char reason[128];
-    const char *words = strerror_r(errnum, reason, sizeof(reason));
+    const char *words = words_for(errnum, reason, sizeof(reason));
 
+    err->code = errnum;
     /* Go writes every reason in lower case unless it starts with an
      * abbreviation, as "RPC …" and ".lib …" do. */
     snprintf(err->text, sizeof(err->text), "%s %s: %c%s", op, path,

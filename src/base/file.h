@@ -21,8 +21,33 @@ bool file_read_fd(int fd, const char *name, struct buf *out, struct error *err);
  */
 bool file_write(const char *path, struct str bytes, struct error *err);
 
+/* The same for what other users must not read: mode 0600. */
+bool file_write_private(const char *path, struct str bytes, struct error *err);
+
+/*
+ * The same in pieces, for what should not be in memory as a whole.  `path`
+ * must live as long as the writer.  Whoever opened it closes it: with ok as
+ * false, or when closing fails, the file is as it was before.
+ */
+struct file_writer {
+    const char *path;
+    int fd;
+    struct buf tmp; /* the temporary file's name; "" if there is none */
+    bool has_mode;  /* else it has the one that it was created with */
+    unsigned mode;  /* that the file shall have */
+};
+
+bool file_writer_open(struct file_writer *w, const char *path,
+                      struct error *err);
+bool file_writer_add(struct file_writer *w, struct str bytes,
+                     struct error *err);
+bool file_writer_close(struct file_writer *w, bool ok, struct error *err);
+
 /* All bytes to an fd, through short writes and EINTR. */
 bool file_write_fd(int fd, const char *name, struct str bytes,
                    struct error *err);
+
+/* A directory and those above it, made where they do not exist. */
+bool file_make_directory(const char *path, unsigned mode, struct error *err);
 
 #endif

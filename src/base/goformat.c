@@ -1,3 +1,8 @@
+/*
+ * Go's formats by hand.  The shortest decimal of a double is found by trying
+ * precisions with printf until the text reads back as the same value, which is
+ * slow and exact; no report prints many of them.
+ */
 #include "base/goformat.h"
 
 #include <math.h>

@@ -1,3 +1,8 @@
+/*
+ * The grammar is checked by hand and the value is then computed by strtod or
+ * by plain arithmetic: Go accepts underscores between digits and wants an
+ * exponent in hexadecimal floats, and libc differs in both.
+ */
 #include "base/goparse.h"
 
 #include <ctype.h>
@@ -121,7 +126,7 @@ enum goparse goparse_int(struct str s, int base, int bits, int64_t *out)
 
 static bool same_ignoring_case(struct str s, const char *word)
 {
-    return s.n == strlen(word) && strncasecmp(s.s, word, s.n) == 0;
+    return str_eq_nocase(s, str_from(word));
 }
 
 /* "1.5e3", "0x1p-2": digits, one point, and an exponent that a hexadecimal

@@ -25,6 +25,13 @@ enum {
  * Sizes against zlib's default level: 1 is 5 % larger on profiles, and 3 % on
  * one of a million samples where it takes half the time of 6, which is equal.
  * So speed is for those who wait for it.
+ *
+ * Nothing else that was tried is faster at the same size.  70 MB, a million
+ * samples: libdeflate 1 takes 0.70 s of CPU time for 40.0 MB, zlib 1 takes
+ * 1.54 s for 41.1, zlib without matches 1.20 s for 62.8, ISA-L 2 takes 0.31 s
+ * for 41.6 and ISA-L 3 takes 0.50 s for 41.1.  The bytes are ids with little
+ * to find among them; sorting samples would help, but -proto keeps the order
+ * that google/pprof keeps.
  */
 enum {
     SMALL_BYTES = 1 << 20,

@@ -1,3 +1,8 @@
+/*
+ * A deflate reader that writes nothing.  It only follows the codes, because
+ * all that is asked is whether, and after how many bytes, a reader like Go's
+ * would give up.
+ */
 #include "base/inflate_fault.h"
 
 #include <stdint.h>

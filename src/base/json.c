@@ -1,3 +1,7 @@
+/*
+ * Writes JSON straight into a buf.  Whether a comma is needed is the only
+ * state; indentation is optional and for people.
+ */
 #include "base/json.h"
 
 #include <inttypes.h>
@@ -133,4 +137,10 @@ void json_bool(struct json *j, bool value)
 {
     begin(j);
     buf_add(j->out, value ? STR("true") : STR("false"));
+}
+
+void json_null(struct json *j)
+{
+    begin(j);
+    buf_add(j->out, STR("null"));
 }

@@ -38,6 +38,7 @@ void json_i64(struct json *j, int64_t value);
 void json_thousandths(struct json *j, int64_t value); /* 1500 is 1.500 */
 void json_double(struct json *j, double value);       /* not a number: null */
 void json_bool(struct json *j, bool value);
+void json_null(struct json *j);
 
 /* The text with quotes and escapes alone, for those who need no writer. */
 void buf_add_json(struct buf *b, struct str s);

@@ -1,3 +1,9 @@
+/*
+ * Nothing is built: a value is a piece of the text, and asking for a member
+ * walks over the pieces before it.  So it needs no memory and cannot run out
+ * of it, which is why libpprof uses it.  Depth is limited, since values nest
+ * by recursion.
+ */
 #include "base/json_view.h"
 
 #include "base/utf8.h"
@@ -51,26 +57,6 @@ static bool take_code_point(struct str *rest, unsigned *out)
     return true;
 }
 
-static void add_utf8(struct buf *out, unsigned c)
-{
-    if (c < 0x80) {
-        buf_add_char(out, (char)c);
-        return;
-    }
-    if (c < 0x800) {
-        buf_add_char(out, (char)(0xc0 | c >> 6));
-    } else {
-        if (c < 0x10000) {
-            buf_add_char(out, (char)(0xe0 | c >> 12));
-        } else {
-            buf_add_char(out, (char)(0xf0 | c >> 18));
-            buf_add_char(out, (char)(0x80 | (c >> 12 & 0x3f)));
-        }
-        buf_add_char(out, (char)(0x80 | (c >> 6 & 0x3f)));
-    }
-    buf_add_char(out, (char)(0x80 | (c & 0x3f)));
-}
-
 /* Behind a backslash. */
 static bool take_escape(struct str *rest, struct buf *out)
 {
@@ -92,7 +78,7 @@ static bool take_escape(struct str *rest, struct buf *out)
             return false;
     }
     if (out)
-        add_utf8(out, c);
+        utf8_add(out, c);
     return true;
 }
 

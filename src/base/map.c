@@ -6,6 +6,7 @@
  */
 #include "base/map.h"
 
+#include <assert.h>
 #include <string.h>
 
 static size_t slots_for(size_t records)
@@ -40,24 +41,33 @@ static size_t first_free(const struct map *m, uint32_t hash)
     return at;
 }
 
-static void grow(struct map *m)
+static void grow(struct map *m, size_t slots)
 {
     uint64_t *old = m->slots;
     size_t old_slots = m->mask + 1;
 
-    set_size(m, old_slots * 2);
+    set_size(m, slots);
     for (size_t i = 0; i < old_slots; i++)
         if (old[i] != MAP_EMPTY)
             m->slots[first_free(m, (uint32_t)(old[i] >> 32))] = old[i];
     arena_release(m->arena, old, old_slots * sizeof(*old));
 }
 
+void map_reserve(struct map *m, size_t more)
+{
+    size_t slots = slots_for(m->n + more);
+
+    if (slots > m->mask + 1)
+        grow(m, slots);
+}
+
 void map_add(struct map *m, const struct map_cursor *c, uint32_t record)
 {
     size_t slot = c->slot;
 
+    assert(record != MAP_NONE && m->slots[slot] == MAP_EMPTY);
     if (m->n >= m->mask - m->mask / 4) {
-        grow(m);
+        grow(m, 2 * (m->mask + 1));
         slot = first_free(m, c->hash);
     }
     m->slots[slot] = (uint64_t)c->hash << 32 | record;

@@ -48,6 +48,9 @@ struct map_cursor {
 /* Expects about `expected` records; 0 for "don't know". */
 void map_init(struct map *m, struct arena *a, size_t expected);
 
+/* Room for `more` further records, which then need no growing. */
+void map_reserve(struct map *m, size_t more);
+
 /* Adds at the place where map_next said false. */
 void map_add(struct map *m, const struct map_cursor *c, uint32_t record);
 

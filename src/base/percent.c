@@ -20,3 +20,20 @@ ptrdiff_t percent_decode(struct str in, bool plus, char *out)
     }
     return (ptrdiff_t)n;
 }
+
+static bool is_unreserved(char c)
+{
+    return str_digit(c) < 36 || c == '-' || c == '.' || c == '_' || c == '~';
+}
+
+void percent_encode(struct buf *out, struct str text, const char *keep)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        char c = text.s[i];
+
+        if (is_unreserved(c) || (c && strchr(keep, c)))
+            buf_add_char(out, c);
+        else
+            buf_addf(out, "%%%02X", (unsigned char)c);
+    }
+}

@@ -1,7 +1,5 @@
 #include "base/query.h"
 
-#include <ctype.h>
-
 #include "base/percent.h"
 
 static bool decode(struct arena *a, struct str in, struct str *out)
@@ -33,14 +31,10 @@ bool query_next(struct arena *a, struct str *rest, struct query_word *out)
 
 void query_encode(struct buf *out, struct str text)
 {
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.s[i];
+    size_t start = out->len;
 
-        if (isalnum(c) || c == '-' || c == '_' || c == '.' || c == '~')
-            buf_add_char(out, (char)c);
-        else if (c == ' ')
-            buf_add_char(out, '+');
-        else
-            buf_addf(out, "%%%02X", c);
-    }
+    percent_encode(out, text, " ");
+    for (size_t i = start; i < out->len; i++)
+        if (out->data[i] == ' ')
+            out->data[i] = '+';
 }

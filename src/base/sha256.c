@@ -1,3 +1,7 @@
+/*
+ * SHA-256 as FIPS 180-4 describes it, one block at a time.  For short texts,
+ * so simple instead of fast.
+ */
 #include "base/sha256.h"
 
 #include <stdint.h>

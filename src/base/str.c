@@ -1,8 +1,27 @@
+/*
+ * Views of text.  Functions return views into their argument wherever they
+ * can; only numbers and hashes look at every byte.
+ */
 #include "base/str.h"
 
 #include <ctype.h>
 
 #include "base/hash.h"
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+bool str_eq_nocase(struct str a, struct str b)
+{
+    if (a.n != b.n)
+        return false;
+    for (size_t i = 0; i < a.n; i++)
+        if (lower(a.s[i]) != lower(b.s[i]))
+            return false;
+    return true;
+}
 
 int str_cmp(struct str a, struct str b)
 {
@@ -157,20 +176,30 @@ uint64_t str_hash(struct str s)
     return str_hash_seeded(s, 0);
 }
 
+/* The last one to seven bytes as a word. */
+static uint64_t hash_tail(const char *s, size_t n)
+{
+    uint32_t low, high;
+
+    if (n >= 4) { /* two words that may overlap */
+        memcpy(&low, s, 4);
+        memcpy(&high, s + n - 4, 4);
+        return low | (uint64_t)high << 32;
+    }
+    return (unsigned char)s[0] | (uint64_t)(unsigned char)s[n / 2] << 8 |
+           (uint64_t)(unsigned char)s[n - 1] << 16;
+}
+
 uint64_t str_hash_seeded(struct str s, uint64_t seed)
 {
     uint64_t h = hash_mix(s.n ^ seed);
+    const char *at = s.s;
+    size_t left = s.n;
     uint64_t word;
 
-    while (s.n >= 8) {
-        memcpy(&word, s.s, 8);
-        h = hash_mix(h ^ word);
-        s = str_skip(s, 8);
-    }
-    if (s.n) {
-        word = 0;
-        memcpy(&word, s.s, s.n);
+    for (; left >= 8; left -= 8, at += 8) {
+        memcpy(&word, at, 8);
         h = hash_mix(h ^ word);
     }
-    return h;
+    return left ? hash_mix(h ^ hash_tail(at, left)) : h;
 }

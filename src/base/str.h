@@ -41,6 +41,9 @@ static inline bool str_eq(struct str a, struct str b)
     return a.n == b.n && (a.n == 0 || memcmp(a.s, b.s, a.n) == 0);
 }
 
+/* The same with ASCII letters of either case alike. */
+bool str_eq_nocase(struct str a, struct str b);
+
 /* Bytewise order, as Go compares strings: <0, 0, >0. */
 int str_cmp(struct str a, struct str b);
 

@@ -1,3 +1,8 @@
+/*
+ * UTF-8 as Go reads it: overlong forms, surrogates and values above U+10FFFF
+ * are invalid, and an invalid byte counts as one character.  Padding counts
+ * code points, since columns of reports are aligned that way.
+ */
 #include "base/utf8.h"
 
 size_t utf8_sequence(struct str text)
@@ -144,4 +149,24 @@ void buf_align_right(struct buf *b, size_t start, size_t width)
     memmove(b->data + start + (width - n), b->data + start, b->len - start);
     memset(b->data + start, ' ', width - n);
     b->len += width - n;
+}
+
+void utf8_add(struct buf *out, uint32_t c)
+{
+    if (c < 0x80) {
+        buf_add_char(out, (char)c);
+        return;
+    }
+    if (c < 0x800) {
+        buf_add_char(out, (char)(0xc0 | c >> 6));
+    } else {
+        if (c < 0x10000) {
+            buf_add_char(out, (char)(0xe0 | c >> 12));
+        } else {
+            buf_add_char(out, (char)(0xf0 | c >> 18));
+            buf_add_char(out, (char)(0x80 | (c >> 12 & 0x3f)));
+        }
+        buf_add_char(out, (char)(0x80 | (c >> 6 & 0x3f)));
+    }
+    buf_add_char(out, (char)(0x80 | (c & 0x3f)));
 }

@@ -30,4 +30,7 @@ void buf_add_left(struct buf *b, struct str s, size_t width);
 /* The same for what was appended since the buffer was `start` bytes long. */
 void buf_align_right(struct buf *b, size_t start, size_t width);
 
+/* Appends a code point. */
+void utf8_add(struct buf *out, uint32_t c);
+
 #endif

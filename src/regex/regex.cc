@@ -20,6 +20,7 @@ extern "C" {
 #include <vector>
 
 extern "C" {
+#include "base/memory_scope.h"
 #include "base/utf8.h"
 }
 
@@ -30,10 +31,10 @@ static const int64_t MAX_MEMORY = 64 << 20;
 // Groups in groups: Go's limit.
 static const size_t MAX_DEPTH = 1000;
 
-struct regex {
+struct regex : scope_resource {
     regex(const std::string &given, const std::string &spelt,
           const RE2::Options &options)
-        : pattern(given), re(spelt, options)
+        : scope_resource(), pattern(given), re(spelt, options)
     {
     }
 
@@ -221,6 +222,11 @@ static struct complaint complain(const std::string &pattern,
     return {reason(code), part};
 }
 
+static void release(struct scope_resource *r)
+{
+    regex_free(static_cast<struct regex *>(r));
+}
+
 struct regex *regex_new(struct str pattern, struct error *err)
 {
     RE2::Options options;
@@ -231,8 +237,10 @@ struct regex *regex_new(struct str pattern, struct error *err)
     struct spelling spelt = respell(given);
     struct regex *re = new regex(given, spelt.text, options);
     bool too_deep = spelt.deepest >= MAX_DEPTH;
-    if (re->re.ok() && !too_deep)
+    if (re->re.ok() && !too_deep) {
+        memory_scope_adopt(re, release);
         return re;
+    }
     struct complaint c = {"expression nests too deeply", given};
     if (!re->re.ok())
         c = complain(given, spelt, re->re);
@@ -244,6 +252,8 @@ struct regex *regex_new(struct str pattern, struct error *err)
 
 void regex_free(struct regex *re)
 {
+    if (re)
+        memory_scope_disown(re);
     delete re;
 }
 
@@ -270,6 +280,36 @@ bool regex_matches(const struct regex *re, struct str text)
     if (utf8_valid(text))
         return search(re, re2::StringPiece(text.s, text.n));
     return search(re, utf8_repair(text));
+}
+
+size_t regex_group_count(const struct regex *re)
+{
+    return static_cast<size_t>(re->re.NumberOfCapturingGroups());
+}
+
+size_t regex_group_named(const struct regex *re, struct str name)
+{
+    const auto &names = re->re.NamedCapturingGroups();
+    auto found = names.find(std::string(name.n ? name.s : "", name.n));
+
+    return found == names.end() ? 0 : static_cast<size_t>(found->second);
+}
+
+bool regex_match_whole(const struct regex *re, struct str text,
+                       struct str *groups, size_t n)
+{
+    size_t known = std::min(n, regex_group_count(re) + 1);
+    std::vector<re2::StringPiece> found(known);
+    re2::StringPiece piece(text.n ? text.s : "", text.n);
+
+    if (!utf8_valid(text) ||
+        !re->re.Match(piece, 0, piece.size(), RE2::ANCHOR_BOTH, found.data(),
+                      static_cast<int>(known)))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        groups[i] = i < known ? str_of(found[i].data(), found[i].size())
+                              : str_of("", 0);
+    return true;
 }
 
 struct str regex_pattern(const struct regex *re)

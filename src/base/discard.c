@@ -1,10 +1,10 @@
-#include "base/hint.h"
+#include "base/discard.h"
 
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-void hint_discard(const void *start, size_t n)
+void discard_pages(const void *start, size_t n)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     uintptr_t from = ((uintptr_t)start + page - 1) & ~(page - 1);

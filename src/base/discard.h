@@ -1,5 +1,5 @@
-#ifndef BASE_HINT_H
-#define BASE_HINT_H
+#ifndef BASE_DISCARD_H
+#define BASE_DISCARD_H
 
 #include <stddef.h>
 
@@ -8,6 +8,6 @@
  * go back to the system at once.  The memory stays allocated; its content is
  * undefined.  Only a hint: failure changes nothing.
  */
-void hint_discard(const void *start, size_t n);
+void discard_pages(const void *start, size_t n);
 
 #endif
