@@ -1,0 +1,35 @@
+#ifndef HTTP_ACCESS_CREDENTIALS_H
+#define HTTP_ACCESS_CREDENTIALS_H
+
+#include <stdbool.h>
+
+#include "http/server/message.h"
+
+/*
+ * What an Authorization header says: a bearer token, or the user and the
+ * password of HTTP basic, which is all that a URL can carry.
+ */
+#define CREDENTIALS_MAX 4096 /* longest token; service accounts' have ~1000 */
+
+enum credentials_kind {
+    CREDENTIALS_NONE,
+    CREDENTIALS_BEARER,
+    CREDENTIALS_BASIC,
+    CREDENTIALS_BAD, /* a header that is neither, or too long */
+};
+
+struct credentials {
+    enum credentials_kind kind;
+    struct str user;   /* basic alone */
+    struct str secret; /* the token, or the password */
+    char bytes[CREDENTIALS_MAX];
+};
+
+/* The views point into the request and into *out itself. */
+void credentials_read(const struct http_request *r, struct credentials *out);
+
+/* Equal?  Takes as long for a near miss as for any other text of that
+ * length. */
+bool credentials_equal(struct str given, struct str secret);
+
+#endif

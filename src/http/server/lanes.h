@@ -1,0 +1,77 @@
+#ifndef HTTP_SERVER_LANES_H
+#define HTTP_SERVER_LANES_H
+
+#include "http/server/connection.h"
+
+/*
+ * The order in which ready connections are looked at.
+ *
+ * Lanes share the event thread's CPU time by weight, as far as they have
+ * work, so that a flood in one lane does not keep the others waiting.  Who
+ * goes where is decided in connections.c:
+ *
+ *     trusted            the client has authenticated
+ *     known, known_hello a known address (http/server/peers.h): requests, and
+ *                        TLS handshakes, which are much dearer
+ *     known_accept       new connections from known addresses
+ *     accept             other new connections
+ *     plain, hello       everybody else
+ *
+ * Within a lane there are two ranks.  The better one goes first, but every
+ * fourth turn is for the worse.  Connections of a rank take turns in the order
+ * in which they became ready; handshakes the other way round, since whoever
+ * waits longest has probably given up, and a queue of them would make
+ * everybody wait too long.
+ */
+enum lane {
+    LANE_TRUSTED,
+    LANE_KNOWN,
+    LANE_KNOWN_HELLO,
+    LANE_KNOWN_ACCEPT, /* these two have no connections, but may be ready */
+    LANE_ACCEPT,
+    LANE_PLAIN,
+    LANE_HELLO,
+    N_LANES,
+};
+
+#define LANE_RANKS 2
+
+struct lane_queue {
+    struct connection *first, *last;
+};
+
+struct lanes {
+    struct {
+        struct lane_queue ranks[LANE_RANKS];
+        int64_t spent_ns;
+        unsigned turns;
+        bool is_ready; /* there are connections to accept */
+    } lane[N_LANES];
+    int64_t floor_ns; /* a lane that was empty starts from here */
+    unsigned n;       /* connections in all lanes */
+};
+
+/* Adds a connection; one that is queued already stays where it is. */
+void lanes_add(struct lanes *l, struct connection *c, enum lane lane,
+               unsigned rank);
+void lanes_remove(struct lanes *l, struct connection *c);
+
+/* There are new connections for a lane of these to accept, or none any
+ * more. */
+void lanes_set_accept(struct lanes *l, enum lane lane, bool is_ready);
+
+bool lane_is_for_accepting(enum lane lane);
+
+/* Is there nothing to do? */
+bool lanes_are_empty(const struct lanes *l);
+
+/* The lane whose turn it is; false: there is nothing to do. */
+bool lanes_next(struct lanes *l, enum lane *out);
+
+/* The connection whose turn it is, taken out of the lane. */
+struct connection *lanes_take(struct lanes *l, enum lane lane);
+
+/* CPU time that a turn of the lane has cost. */
+void lanes_charge(struct lanes *l, enum lane lane, int64_t cpu_ns);
+
+#endif
