@@ -1,3 +1,9 @@
+/*
+ * Abbreviation tables, and a cache of the last few: neighbouring units usually
+ * share one, or use a few in turn.  While a table is read, each form's size is
+ * computed once, so that entries without variable parts can later be skipped
+ * in one step.
+ */
 #include "dwarf/abbrev.h"
 
 #include <dwarf.h>

@@ -1,7 +1,7 @@
 #ifndef DWARF_ABBREV_H
 #define DWARF_ABBREV_H
 
-#include "dwarf/file.h"
+#include "dwarf/dwarf_file.h"
 
 /*
  * Abbreviations: what the entries of a unit look like.

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "dwarf/resolve.h"
-#include "elf/file.h"
+#include "elf/elf_file.h"
 #include "elf/view.h"
 
 /* Only a file of the very build: its descriptor, or -1. */

@@ -1,3 +1,10 @@
+/*
+ * The line program of one unit: its header (two very different forms, before
+ * and since DWARF 5), and the machine that produces rows.  Rows are not
+ * stored.  They are compared with a sorted list of wanted addresses while the
+ * program runs, since a unit may have a hundred thousand rows and be asked
+ * about three addresses.
+ */
 #include "dwarf/lines.h"
 
 #include <dwarf.h>

@@ -1,3 +1,10 @@
+/*
+ * Answers for many addresses at once, unit by unit: which of them lie in the
+ * unit, which functions and inlined calls surround them (walk.c), which line
+ * they are on (lines.c), and what these are called.  Each unit is read once,
+ * however many addresses lie in it, and what was read is forgotten again when
+ * it grows, so that memory depends on the questions and not on the file.
+ */
 #include "dwarf/resolve.h"
 
 #include <dwarf.h>
@@ -5,7 +12,7 @@
 
 #include "base/search.h"
 #include "dwarf/lines.h"
-#include "dwarf/others.h"
+#include "dwarf/linked_files.h"
 #include "dwarf/walk.h"
 
 /* A sound file reads each of its bytes a few times at most. */

@@ -1,5 +1,11 @@
+/*
+ * Unit headers, the first entry of each, and lookup by offset.  Headers are
+ * read for all units at once because they form a chain; first entries only for
+ * units that are asked about.
+ */
 #include "dwarf/unit.h"
 
+#include <assert.h>
 #include <dwarf.h>
 
 #include "base/search.h"
@@ -55,6 +61,8 @@ bool dwarf_units_read(struct dwarf_file *f)
     if (f->has_units)
         return true;
     f->has_units = true;
+    assert(f->units.n == 0);
+    f->units.size = sizeof(struct dwarf_unit);
     for (uint64_t at = 0; at < f->sections[DWARF_INFO].size; at = u.end) {
         struct dwarf_unit *to;
 

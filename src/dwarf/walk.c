@@ -1,3 +1,10 @@
+/*
+ * One pass over the entries of a unit that finds the innermost scope of each
+ * wanted address.  Subtrees without code are skipped by their sibling
+ * references where the compiler wrote them; a scope that holds none of the
+ * wanted addresses is skipped, too.  The file decides how deep it nests, so
+ * the levels are a list of our own and not recursion.
+ */
 #include "dwarf/walk.h"
 
 #include <dwarf.h>

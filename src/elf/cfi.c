@@ -210,6 +210,31 @@ static bool read_fde(struct reader *r, uint64_t vaddr)
            r->row(r->ctx, start + size, NULL);
 }
 
+/* The segment that holds a pointer. */
+static struct cfi segment_of(const struct elf_view *v, const uint8_t *p)
+{
+    for (size_t i = 0; i < v->n_segments; i++) {
+        const struct elf_segment *s = &v->segments[i];
+
+        if (p >= s->bytes && (size_t)(p - s->bytes) < s->n)
+            return (struct cfi){.bytes = s->bytes, .n = s->n, s->vaddr};
+    }
+    return (struct cfi){0};
+}
+
+/* Without a header: only all records one after another can be read. */
+static bool open_bare(struct cfi *c, const struct elf_view *v)
+{
+    size_t n;
+    const uint8_t *p = elf_view_rest(v, v->eh_frame, &n);
+
+    if (v->eh_frame == 0 || !p)
+        return false;
+    *c = segment_of(v, p);
+    c->eh_frame = v->eh_frame;
+    return true;
+}
+
 bool cfi_open(struct cfi *c, const struct elf_view *v)
 {
     size_t n = 0;
@@ -220,15 +245,13 @@ bool cfi_open(struct cfi *c, const struct elf_view *v)
     uint8_t count_enc = cursor_u8(&h), table_enc = cursor_u8(&h);
     uint64_t base = v->eh_frame_hdr, count;
 
-    *c = (struct cfi){.hdr = base};
-    if (base == 0 || h.bad || version != 1 || frame_enc == PE_OMIT)
+    *c = (struct cfi){0};
+    if (base == 0)
+        return open_bare(c, v);
+    if (h.bad || version != 1 || frame_enc == PE_OMIT)
         return false;
-    for (size_t i = 0; i < v->n_segments; i++) {
-        const struct elf_segment *s = &v->segments[i];
-
-        if (p >= s->bytes && (size_t)(p - s->bytes) < s->n)
-            *c = (struct cfi){s->bytes, s->n, s->vaddr, base, 0, NULL, 0};
-    }
+    *c = segment_of(v, p);
+    c->hdr = base;
     c->eh_frame = encoded(&h, frame_enc, base + 4, base);
     if (h.bad || c->eh_frame < c->vaddr || c->eh_frame - c->vaddr >= c->n)
         return false;
@@ -311,4 +334,16 @@ bool cfi_find(const struct cfi *c, uint64_t vaddr, struct unwind_rule *out)
     if (search.found)
         *out = search.rule;
     return search.found;
+}
+
+bool cfi_function(const struct cfi *c, uint64_t vaddr, uint64_t *start_out,
+                  uint64_t *limit_out)
+{
+    size_t next = search_first(i, 0, c->n_table, table_at(c, 2 * i) > vaddr);
+
+    if (next == 0)
+        return false;
+    *start_out = table_at(c, 2 * next - 2);
+    *limit_out = next < c->n_table ? table_at(c, 2 * next) : UINT64_MAX;
+    return true;
 }

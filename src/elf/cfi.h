@@ -22,25 +22,22 @@ struct cfi {
     const uint8_t *bytes; /* the segment that holds both sections … */
     size_t n;
     uint64_t vaddr;         /* … and where it begins */
-    uint64_t hdr, eh_frame; /* vaddrs */
+    uint64_t hdr, eh_frame; /* vaddrs; hdr 0: none */
     const uint8_t *table;   /* pairs of (pc, FDE), relative to hdr, sorted */
     size_t n_table;         /* 0: there is none */
 };
 
-/* False: no .eh_frame_hdr, or it does not say where .eh_frame is, or that is
- * in another segment (no linker does that). */
+/* False: no .eh_frame_hdr (and the view does not know .eh_frame either), or it
+ * does not say where .eh_frame is, or that is in another segment (no linker
+ * does that). */
 bool cfi_open(struct cfi *c, const struct elf_view *v);
 
 /*
  * Functions come in the order of their addresses when the object has a
  * search table in .eh_frame_hdr (all linkers make one), else in file order.
  * The end of a function is reported with a NULL rule.  A record that is not
- * sound is skipped.
+ * sound is skipped.  False when the callback said false.
  */
-typedef bool cfi_row_fn(void *ctx, uint64_t vaddr,
-                        const struct unwind_rule *rule);
-
-/* False when the callback said false. */
 bool cfi_each_row(const struct cfi *c, cfi_row_fn *row, void *ctx);
 
 /* Padding between functions gets the rule of the one before: it is not worth
@@ -51,5 +48,11 @@ bool cfi_each_row(const struct cfi *c, cfi_row_fn *row, void *ctx);
  * memory.  False: nothing is known, or there is no search table.
  * Async-signal-safe. */
 bool cfi_find(const struct cfi *c, uint64_t vaddr, struct unwind_rule *out);
+
+/* The function at an address, by the search table: where it begins, and where
+ * the next one does (UINT64_MAX: there is none).  False: there is none before
+ * the address.  Async-signal-safe. */
+bool cfi_function(const struct cfi *c, uint64_t vaddr, uint64_t *start_out,
+                  uint64_t *limit_out);
 
 #endif

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "elf/cfi.h"
 #include "elf/cursor.h"
+#include "elf/rule.h"
 
 /*
  * Runs call frame instructions.  Private to the readers of src/elf.

@@ -1,6 +1,11 @@
+/*
+ * pread() until all bytes are there.  A file that ends early is an error,
+ * which is what makes reading safe while somebody replaces the file.
+ */
 #include "elf/read.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 bool elf_read_at(int fd, void *out, size_t n, uint64_t offset)
@@ -20,5 +25,16 @@ bool elf_read_at(int fd, void *out, size_t n, uint64_t offset)
         n -= (size_t)got;
         offset += (uint64_t)got;
     }
+    return true;
+}
+
+bool elf_source_read(const struct elf_source *s, void *out, size_t n,
+                     uint64_t offset)
+{
+    if (!s->bytes)
+        return elf_read_at(s->fd, out, n, offset);
+    if (offset > s->n || n > s->n - offset)
+        return false;
+    memcpy(out, s->bytes + offset, n);
     return true;
 }

@@ -9,4 +9,15 @@
  * error and no SIGBUS. */
 bool elf_read_at(int fd, void *out, size_t n, uint64_t offset);
 
+/* A file in memory (`bytes`, n of them) or, when bytes is NULL, on disk. */
+struct elf_source {
+    const uint8_t *bytes;
+    size_t n;
+    int fd;
+};
+
+/* The same for either. */
+bool elf_source_read(const struct elf_source *s, void *out, size_t n,
+                     uint64_t offset);
+
 #endif

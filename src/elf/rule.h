@@ -1,6 +1,7 @@
 #ifndef ELF_RULE_H
 #define ELF_RULE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -66,5 +67,10 @@ static inline unsigned rule_reg(const struct unwind_rule *r)
 {
     return r->kind_reg & 31;
 }
+
+/* Takes one row of a function: the rule from an address on, NULL at the end of
+ * the function.  False ends the reading. */
+typedef bool cfi_row_fn(void *ctx, uint64_t vaddr,
+                        const struct unwind_rule *rule);
 
 #endif

@@ -1,5 +1,11 @@
+/*
+ * A section's bytes on demand.  Plain ones are read page by page, in larger
+ * windows where access is sequential; compressed ones are inflated as a whole
+ * at the first access.  So a large section costs only what is looked at.
+ */
 #include "elf/section.h"
 
+#include <assert.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <zlib.h>
@@ -158,6 +164,7 @@ static bool read_pages(struct elf_section *s, uint64_t from, uint64_t to)
     uint64_t start = from * PAGE;
     uint64_t end = to * PAGE < s->size ? to * PAGE : s->size;
 
+    assert(start < end && s->there && s->bytes);
     if (!elf_read_at(s->file->fd, s->bytes + start, end - start,
                      s->offset + start))
         return false;

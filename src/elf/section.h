@@ -1,7 +1,7 @@
 #ifndef ELF_SECTION_H
 #define ELF_SECTION_H
 
-#include "elf/file.h"
+#include "elf/elf_file.h"
 
 /*
  * The bytes of a section, read from the file page by page when they are asked

@@ -1,11 +1,19 @@
+/*
+ * Symbols for libpprof: without malloc, from a file or from the loader's
+ * memory.  Names are copied, because a library can be unloaded while a profile
+ * is being written.  The temporary tables are freed before the next module is
+ * read.
+ */
 #include "elf/symbols.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/search.h"
 #include "elf/cursor.h"
 #include "elf/read.h"
+#include "elf/symbol_choice.h"
 
 /* More than any real binary has; what a hostile one may make us read. */
 #define MAX_TABLE_BYTES (1u << 30)
@@ -15,6 +23,8 @@ struct raw_table {
     size_t n;
     const char *names;
     size_t names_n;
+    const Elf64_Shdr *sections; /* NULL: not known */
+    size_t n_sections;
 };
 
 /* Bytes of the file on pages of their own; the caller frees them. */
@@ -32,48 +42,34 @@ static void *load_bytes(int fd, uint64_t offset, uint64_t n)
     return p;
 }
 
-static unsigned underscores(const char *name)
+/* Is it in a section that is loaded?  The loader's own table does not know
+ * the sections; there all that are not special count. */
+static bool is_loaded(const struct raw_table *t, uint16_t section)
 {
-    return (unsigned)strspn(name, "_");
-}
-
-static unsigned rank(unsigned char info)
-{
-    switch (ELF64_ST_BIND(info)) {
-    case STB_GLOBAL:
-        return 0;
-    case STB_WEAK:
-        return 1;
-    default:
-        return 2;
-    }
-}
-
-static bool wanted(const Elf64_Sym *sym)
-{
-    unsigned type = ELF64_ST_TYPE(sym->st_info);
-
-    if (sym->st_shndx == SHN_UNDEF || sym->st_value == 0)
+    if (section == SHN_UNDEF || section >= SHN_LORESERVE)
         return false;
-    return type == STT_FUNC || type == STT_GNU_IFUNC ||
-           (type == STT_NOTYPE && sym->st_size > 0);
+    return !t->sections || (section < t->n_sections &&
+                            (t->sections[section].sh_flags & SHF_ALLOC));
+}
+
+static bool wanted(const struct raw_table *t, const Elf64_Sym *sym)
+{
+    const char *name = t->names + sym->st_name;
+
+    return sym->st_value != 0 && elf_symbol_is_code(sym->st_info) &&
+           is_loaded(t, sym->st_shndx) && sym->st_name < t->names_n &&
+           name[0] != '\0' && !elf_symbol_is_mark(sym->st_info, name);
 }
 
 struct named {
-    uint64_t vaddr;
-    uint32_t size, name;
-    unsigned rank; /* binding and underscores: the lowest stays */
+    struct elf_symbol_place place;
+    uint32_t name;
 };
 
 static int by_address(const void *a, const void *b)
 {
-    const struct named *x = a, *y = b;
-
-    if (x->vaddr != y->vaddr)
-        return x->vaddr < y->vaddr ? -1 : 1;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return (x->name > y->name) - (x->name < y->name);
+    return elf_symbol_compare(((const struct named *)a)->place,
+                              ((const struct named *)b)->place);
 }
 
 static bool collect(struct pages_vec *out, const struct raw_table *t)
@@ -83,17 +79,13 @@ static bool collect(struct pages_vec *out, const struct raw_table *t)
         struct named *to;
 
         memcpy(&sym, (const char *)t->symbols + i * sizeof(sym), sizeof(sym));
-        if (!wanted(&sym) || sym.st_name >= t->names_n ||
-            t->names[sym.st_name] == '\0' || t->names[sym.st_name] == '$')
-            continue; /* '$x', '$d': aarch64's mapping symbols */
+        if (!wanted(t, &sym))
+            continue;
         to = pages_vec_push(out, 1);
         if (!to)
             return false;
-        *to = (struct named){
-            sym.st_value,
-            sym.st_size > UINT32_MAX ? UINT32_MAX : (uint32_t)sym.st_size,
-            sym.st_name,
-            underscores(t->names + sym.st_name) * 4 + rank(sym.st_info)};
+        *to = (struct named){{sym.st_value, sym.st_size, (uint32_t)i},
+                             sym.st_name};
     }
     return true;
 }
@@ -126,14 +118,18 @@ static bool build(struct elf_symbols *s, const struct raw_table *t)
         struct elf_symbol *to;
         uint32_t name;
 
-        if (i && v[i].vaddr == v[i - 1].vaddr)
-            continue;
+        uint64_t vaddr = v[i].place.address, size = v[i].place.size;
+
+        if (i + 1 < all.n && v[i + 1].place.address == vaddr)
+            continue; /* a better one follows */
         name = keep_name(s, t, v[i].name);
         to = name == UINT32_MAX ? NULL : pages_vec_push(&s->v, 1);
         ok = to != NULL;
         if (ok)
-            *to = (struct elf_symbol){v[i].vaddr, v[i].size, name};
+            *to = (struct elf_symbol){
+                vaddr, size > UINT32_MAX ? UINT32_MAX : (uint32_t)size, name};
     }
+    assert(!ok || (s->v.n > 0 && s->v.n <= all.n));
     pages_vec_release(&all);
     if (!ok)
         elf_symbols_release(s);
@@ -203,10 +199,14 @@ static const Elf64_Shdr *find_section(const Elf64_Shdr *sh, size_t n,
 }
 
 static bool build_from_section(struct elf_symbols *s, int fd,
-                               const Elf64_Shdr *table, const Elf64_Shdr *names)
+                               const Elf64_Shdr *table,
+                               const Elf64_Shdr *sections, size_t n_sections)
 {
+    const Elf64_Shdr *names = &sections[table->sh_link];
     struct raw_table t = {.n = table->sh_size / sizeof(Elf64_Sym),
-                          .names_n = names->sh_size};
+                          .names_n = names->sh_size,
+                          .sections = sections,
+                          .n_sections = n_sections};
     void *symbols = load_bytes(fd, table->sh_offset, table->sh_size);
     void *texts = load_bytes(fd, names->sh_offset, names->sh_size);
     bool ok = false;
@@ -241,7 +241,7 @@ bool elf_symbols_from_fd(struct elf_symbols *s, int fd, const uint8_t *build_id,
     if (!table)
         table = find_section(sh, sh_n, SHT_DYNSYM);
     if (table)
-        ok = build_from_section(s, fd, table, &sh[table->sh_link]);
+        ok = build_from_section(s, fd, table, sh, sh_n);
     pages_free(sh, sh_n * sizeof(*sh));
     return ok;
 }
@@ -285,7 +285,7 @@ bool elf_symbols_from_module(struct elf_symbols *s, const struct elf_view *v)
     uint64_t symtab = 0, strtab = 0, strsz = 0, hash = 0, gnu_hash = 0;
     const uint8_t *p = elf_view_at(v, v->dynamic, v->dynamic_n);
     struct cursor c = cursor_of(p, p ? v->dynamic_n : 0);
-    struct raw_table t;
+    struct raw_table t = {0};
     const void *sysv;
     uint32_t counts[2] = {0, 0};
 
@@ -334,5 +334,6 @@ const struct elf_symbol *elf_symbols_find(const struct elf_symbols *s,
     if (next == 0)
         return NULL;
     v += next - 1;
+    assert(v->vaddr <= vaddr);
     return v->size == 0 || vaddr - v->vaddr < v->size ? v : NULL;
 }

@@ -14,8 +14,7 @@
  * a file cut short under us is an error and no SIGBUS; or from the .dynsym
  * that the loader keeps in memory.
  *
- * Where several names share an address one stays: fewest leading
- * underscores, then global before weak before local.
+ * Where several names share an address one stays (elf/symbol_choice.h).
  */
 struct elf_symbol {
     uint64_t vaddr;

@@ -1,3 +1,9 @@
+/*
+ * Builds the rows in one pass over .eh_frame, in the order of addresses if the
+ * object has a search table.  Objects without one, or with functions that lie
+ * in each other, are collected and sorted first.  Equal rules get one number,
+ * by a small hash index that only the builder needs.
+ */
 #include "elf/unwind_table.h"
 
 #include <assert.h>
@@ -108,6 +114,7 @@ static bool put_last(struct builder *b)
         return true;
     if (b->n == b->cap)
         return false;
+    assert(b->bucket <= bucket + 1); /* rows come by address */
     fill_buckets(b, bucket);
     b->t->low[b->n] = (uint8_t)b->last.off;
     b->t->rules[b->n] = b->last.rule;
@@ -184,7 +191,7 @@ static bool build_unsorted(struct builder *b, const struct cfi *c)
     rows = b->rows.p;
     qsort(b->rows.p, b->rows.n, sizeof(*rows), by_offset);
     for (size_t i = 0; i < b->rows.n; i++)
-        if (!put_row(b, rows[i].off, rows[i].rule, false))
+        if (!put_row(b, rows[i].off, rows[i].rule, rows[i].rule == 0))
             return false;
     return true;
 }
@@ -234,6 +241,7 @@ bool unwind_table_build(struct unwind_table *t, const struct elf_view *v,
         return false;
     }
     fill_buckets(&b, t->n_buckets);
+    assert(b.n <= b.cap && b.bucket == t->n_buckets + 1);
     t->n_rows = b.n;
     pages_shrink(t->rules, &t->rules_n, b.n * sizeof(*t->rules));
     pages_shrink(t->low, &t->low_n, b.n * sizeof(*t->low));

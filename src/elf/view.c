@@ -1,8 +1,15 @@
+/*
+ * Program headers of a file in memory or of a loaded module, seen alike: where
+ * an address of the object lies in our memory, and how many bytes follow.
+ * Nothing is copied.  Every pointer that is handed out was checked against the
+ * segment it is in.
+ */
 #include "elf/view.h"
 
 #include <string.h>
 
 #include "elf/cursor.h"
+#include "elf/eh_frame.h"
 
 #if defined(__x86_64__)
 #define OUR_MACHINE EM_X86_64
@@ -98,6 +105,8 @@ bool elf_view_file(struct elf_view *v, const void *bytes, size_t n)
                sizeof(ph));
         add_phdr(v, &ph, bytes, n);
     }
+    if (v->eh_frame_hdr == 0)
+        v->eh_frame = elf_eh_frame_of_file(bytes, n);
     return true;
 }
 

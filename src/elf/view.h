@@ -28,6 +28,7 @@ struct elf_view {
     size_t n_segments;
     uint64_t bias;                         /* run-time minus virtual address */
     uint64_t eh_frame_hdr, eh_frame_hdr_n; /* vaddr and size; 0: none */
+    uint64_t eh_frame; /* vaddr, if there is no eh_frame_hdr; 0: unknown */
     uint64_t dynamic, dynamic_n;
     uint64_t notes[4], notes_n[4];
     size_t n_notes;

@@ -1,11 +1,22 @@
+/*
+ * Records of perf become samples of a profile.  All records are sorted by time
+ * first, since every processor wrote its own; then memory maps, names of
+ * threads and forks are applied in that order, so that each sample is seen
+ * with the maps its process had at that moment.  A stack is put together from
+ * up to three sources: the kernel's chain, LBR's branches, or a copy of the
+ * user stack that our own unwinder walks (perf/unwind.c).
+ */
 #include "perf/convert.h"
 
+#include <assert.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
 #include "base/number.h"
 #include "base/path.h"
+#include "elf/jit_name.h"
+#include "perf/jit.h"
 #include "perf/sample.h"
 #include "perf/space.h"
 #include "perf/unwind.h"
@@ -38,6 +49,8 @@ struct converter {
     VEC(struct moment) moments;
     struct perf_spaces spaces;
     struct perf_unwinder unwinder;
+    struct perf_jit jit;
+    struct map function_index; /* generated code, by its name */
     struct map mapping_index, location_index, command_index;
     VEC(struct command) commands;
     uint64_t first_time, last_time, lost;
@@ -85,6 +98,7 @@ static uint32_t find_mapping(struct converter *c, struct mapping m,
             return at.record;
     }
     map_add(&c->mapping_index, &at, (uint32_t)p->mappings.n);
+    assert(p->mappings.n == c->unwinder.files.n);
     m.id = p->mappings.n + 1;
     m.build_id = intern_id(c, id);
     *vec_push(p->arena, &p->mappings) = m;
@@ -131,6 +145,7 @@ static bool take_map(struct converter *c, const struct perf_record *r)
     if (c->string_bytes > c->limits->string_bytes)
         return error_set(c->err, "more than %zu bytes of file names",
                          c->limits->string_bytes);
+    perf_jit_note_file(&c->jit, pid, path);
     m.file = profile_intern(c->profile, path);
     if (id.n == 0)
         id = build_id_of(c, path);
@@ -247,36 +262,91 @@ static void find_stack(struct converter *c, const struct perf_sample *s,
 
 /* --- samples ------------------------------------------------------------ */
 
+static uint32_t find_function(struct converter *c, struct str raw)
+{
+    struct profile *p = c->profile;
+    struct jit_name name = jit_name_parse(raw);
+    string_id system_name = profile_intern(p, raw);
+    struct map_cursor at =
+        map_find(&c->function_index, map_mix(0, system_name));
+
+    while (map_next(&c->function_index, &at))
+        if (p->functions.v[at.record].system_name == system_name)
+            return at.record;
+    map_add(&c->function_index, &at, (uint32_t)p->functions.n);
+    *vec_push(p->arena, &p->functions) =
+        (struct function){.id = p->functions.n + 1,
+                          .name = profile_intern(p, name.function),
+                          .system_name = system_name,
+                          .filename = profile_intern(p, name.file),
+                          .start_line = name.line};
+    return (uint32_t)(p->functions.n - 1);
+}
+
+static uint32_t function_of(const struct profile *p, const struct location *l)
+{
+    return l->n_lines ? p->lines.v[l->line_start].function : NO_INDEX;
+}
+
+/* With `function`: processes may have different code at the same address. */
 static uint32_t find_location(struct converter *c, uint32_t mapping,
-                              uint64_t address)
+                              uint64_t address, uint32_t function)
 {
     struct profile *p = c->profile;
     struct map_cursor at =
-        map_find(&c->location_index, map_mix(map_mix(0, mapping), address));
+        map_find(&c->location_index,
+                 map_mix(map_mix(map_mix(0, mapping), address), function));
+    struct location *l;
 
     while (map_next(&c->location_index, &at)) {
-        const struct location *l = &p->locations.v[at.record];
-
-        if (l->mapping == mapping && l->address == address)
+        l = &p->locations.v[at.record];
+        if (l->mapping == mapping && l->address == address &&
+            function_of(p, l) == function)
             return at.record;
     }
+    assert(mapping == NO_INDEX || mapping < p->mappings.n);
+    assert(function == NO_INDEX || function < p->functions.n);
     map_add(&c->location_index, &at, (uint32_t)p->locations.n);
-    *vec_push(p->arena, &p->locations) = (struct location){
-        .id = p->locations.n + 1, .address = address, .mapping = mapping};
+    l = vec_push(p->arena, &p->locations);
+    *l = (struct location){
+        .id = p->locations.n, .address = address, .mapping = mapping};
+    if (function != NO_INDEX) {
+        l->line_start = (uint32_t)p->lines.n;
+        l->n_lines = 1;
+        *vec_push(p->arena, &p->lines) = (struct line){.function = function};
+    }
     return (uint32_t)(p->locations.n - 1);
+}
+
+/* The function of generated code; NO_INDEX: it is none, or has no name. */
+static uint32_t generated_function(struct converter *c, uint32_t pid,
+                                   const struct perf_map *map, uint64_t address)
+{
+    struct profile *p = c->profile;
+    struct jit_code code;
+
+    if ((map &&
+         !perf_jit_may_hold(profile_str(p, p->mappings.v[map->file].file))) ||
+        !perf_jit_find(&c->jit, pid, address, &code))
+        return NO_INDEX;
+    return find_function(c, code.name);
 }
 
 static void add_frame(struct converter *c, const struct perf_space *space,
                       uint64_t address)
 {
     const struct perf_map *map = NULL;
+    uint32_t function = NO_INDEX;
 
-    if (space)
+    if (space) {
         map = perf_space_find(space, address);
+        function = generated_function(c, space->pid, map, address);
+    }
     if (!map)
         map = perf_space_find(perf_space_of(&c->spaces, PERF_KERNEL), address);
-    sample_builder_frame(&c->samples,
-                         find_location(c, map ? map->file : NO_INDEX, address));
+    sample_builder_frame(
+        &c->samples,
+        find_location(c, map ? map->file : NO_INDEX, address, function));
 }
 
 static void add_labels(struct converter *c, const struct perf_sample *s)
@@ -442,6 +512,7 @@ static void put_main_first(struct converter *c)
     if (!most || most->first == 0)
         return;
     main = most->first;
+    assert(main < p->mappings.n);
     swap = p->mappings.v[0];
     p->mappings.v[0] = p->mappings.v[main];
     p->mappings.v[main] = swap;
@@ -458,6 +529,7 @@ static bool convert(struct converter *c, struct str bytes)
 
     if (!perf_file_open(&c->file, c->scratch, bytes, c->err))
         return false;
+    perf_jit_init(&c->jit, c->scratch, c->file.hostname);
     add_types(c);
     if (!collect(c))
         return false;
@@ -491,11 +563,13 @@ struct profile *perf_convert(struct str bytes,
     map_init(&c->mapping_index, scratch, 0);
     map_init(&c->location_index, scratch, 0);
     map_init(&c->command_index, scratch, 0);
+    map_init(&c->function_index, scratch, 0);
     perf_spaces_init(&c->spaces, scratch);
     if (!perf_unwinder_init(&c->unwinder, scratch))
         error_set(err, "out of memory");
     else if (convert(c, bytes))
         merged = profile_merge(&c->profile, 1, err);
+    perf_jit_release(&c->jit);
     perf_unwinder_release(&c->unwinder);
     profile_free(c->profile);
     arena_free(scratch);

@@ -1,7 +1,7 @@
 #ifndef PERF_CONVERT_H
 #define PERF_CONVERT_H
 
-#include "perf/file.h"
+#include "perf/perf_file.h"
 #include "profile/profile.h"
 #include "profile/read.h"
 
@@ -12,7 +12,8 @@
  * processor's branch records (LBR) or from the copied stack memory (DWARF),
  * whichever was recorded.  The values are the number of samples and, for
  * each event, what was counted: nanoseconds for clocks.  Labels: comm, pid,
- * tid.  Addresses behind a call are moved into it.
+ * tid.  Addresses behind a call are moved into it.  Generated code has the
+ * names that its runtime wrote, if these files are on this machine (jit.h).
  *
  * NULL with a sentence: the file cannot be read.
  */

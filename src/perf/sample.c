@@ -1,3 +1,8 @@
+/*
+ * One sample record.  Which fields it has is determined by bits of its event,
+ * their order by the kernel's ABI.  The cursor turns bad at the end of the
+ * record, so that missing fields are noticed once, at the end.
+ */
 #include "perf/sample.h"
 
 #include <linux/perf_event.h>

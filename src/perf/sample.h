@@ -1,7 +1,7 @@
 #ifndef PERF_SAMPLE_H
 #define PERF_SAMPLE_H
 
-#include "perf/file.h"
+#include "perf/perf_file.h"
 
 /*
  * What one record tells: a sample, or the id fields behind any other record.

@@ -1,5 +1,12 @@
+/*
+ * The maps of a process are an array in order, none over another.  A new one
+ * cuts off, cuts in two or removes what it covers, as mmap does.  Processes
+ * have some hundred maps, so moving the rest of the array is cheaper than a
+ * tree.
+ */
 #include "perf/space.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/search.h"
@@ -41,6 +48,9 @@ const struct perf_map *perf_space_find(const struct perf_space *s,
 static void insert(struct arena *a, struct perf_space *s, size_t at,
                    struct perf_map map)
 {
+    assert(at <= s->maps.n && map.start < map.limit);
+    assert(at == 0 || s->maps.v[at - 1].limit <= map.start);
+    assert(at == s->maps.n || map.limit <= s->maps.v[at].start);
     vec_push(a, &s->maps);
     memmove(s->maps.v + at + 1, s->maps.v + at,
             (s->maps.n - 1 - at) * sizeof(map));
@@ -49,6 +59,7 @@ static void insert(struct arena *a, struct perf_space *s, size_t at,
 
 static void remove_range(struct perf_space *s, size_t from, size_t to)
 {
+    assert(from <= to && to <= s->maps.n);
     if (from == to)
         return;
     memmove(s->maps.v + from, s->maps.v + to,

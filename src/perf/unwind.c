@@ -1,5 +1,13 @@
+/*
+ * Walks a copy of a user stack that perf recorded together with the registers.
+ * It uses the same compiled unwind rules as libpprof (elf/unwind_table.h),
+ * built once per binary, and follows frame pointers where a binary is not
+ * available.  Every load is checked against the copied bytes: they end
+ * somewhere.
+ */
 #include "perf/unwind.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
@@ -8,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/pages.h"
-#include "elf/file.h"
+#include "elf/elf_file.h"
 
 #define MAX_MODULE ((off_t)1 << 31) /* bytes of a file that is read */
 #define MAX_FRAME  ((uint64_t)1 << 24)
@@ -32,6 +40,7 @@ void perf_unwinder_release(struct perf_unwinder *u)
 static void keep_segments(struct unwind_module *m, const struct elf_view *v,
                           const uint8_t *bytes)
 {
+    assert(v->n_segments <= ELF_MAX_SEGMENTS && m->n_segments == 0);
     for (size_t i = 0; i < v->n_segments; i++) {
         m->segments[m->n_segments].offset =
             (uint64_t)(v->segments[i].bytes - bytes);

@@ -1,5 +1,7 @@
 #include "profile/compact.h"
 
+#include <assert.h>
+
 #include "profile/indices.h"
 #include "profile/sweep.h"
 
@@ -101,6 +103,8 @@ void profile_compact(struct profile *p)
             *to = take_location(&c, p->stack[i]);
         p->stack[i] = *to;
     }
+    assert(c.locations.n <= p->locations.n && c.lines.n <= p->lines.n);
+    assert(c.functions.n <= p->functions.n && c.mappings.n <= p->mappings.n);
     REPLACE(&p->mappings, &c.mappings);
     REPLACE(&p->functions, &c.functions);
     REPLACE(&p->locations, &c.locations);

@@ -1,3 +1,8 @@
+/*
+ * Makes profiles that differ in their types addable: first only the common
+ * types are kept, then every unit becomes the finest one in use and values are
+ * scaled to it.  google/pprof's rules decide what counts as common.
+ */
 #include "profile/compatible.h"
 
 #include <string.h>
@@ -5,71 +10,8 @@
 #include "base/buf.h"
 #include "base/number.h"
 #include "profile/measure.h"
-#include "profile/merge.h"
-
-/*
- * A type with the texts of its profile, to be compared with those of
- * another.
- */
-struct type_text {
-    struct str type, unit;
-};
-
-static struct type_text text_of(const struct profile *p, struct value_type t)
-{
-    return (struct type_text){profile_str(p, t.type), profile_str(p, t.unit)};
-}
-
-static bool same_type(struct type_text a, struct type_text b)
-{
-    return str_eq(a.type, b.type) && str_eq(a.unit, b.unit);
-}
-
-/* The form in which google/pprof prints a type in errors. */
-#define TYPE_FMT    "{%" STR_FMT " %" STR_FMT " 0 0}"
-#define TYPE_ARG(t) STR_ARG((t).type), STR_ARG((t).unit)
-
-static void add_types(struct buf *out, const struct profile *p)
-{
-    buf_add_char(out, '[');
-    for (size_t i = 0; i < p->types.n; i++) {
-        struct type_text t = text_of(p, p->types.v[i]);
-
-        buf_addf(out, "%s%" STR_FMT "/%" STR_FMT, i ? " " : "", TYPE_ARG(t));
-    }
-    buf_add_char(out, ']');
-}
-
-static bool different_types(const struct profile *a, const struct profile *b,
-                            struct error *err)
-{
-    struct buf text = BUF_INIT(sizeof(err->text));
-
-    add_types(&text, a);
-    buf_add(&text, STR(" and "));
-    add_types(&text, b);
-    error_set(err, "incompatible sample types %s", buf_cstr(&text));
-    buf_release(&text);
-    return false;
-}
-
-bool profile_same_types(const struct profile *a, const struct profile *b,
-                        struct error *err)
-{
-    struct type_text x = text_of(a, a->period_type);
-    struct type_text y = text_of(b, b->period_type);
-
-    if (!same_type(x, y))
-        return error_set(
-            err, "incompatible period types &" TYPE_FMT " and &" TYPE_FMT,
-            TYPE_ARG(x), TYPE_ARG(y));
-    if (a->types.n != b->types.n)
-        return different_types(a, b, err);
-    for (size_t i = 0; i < a->types.n; i++)
-        if (!same_type(text_of(a, a->types.v[i]), text_of(b, b->types.v[i])))
-            return different_types(a, b, err);
-    return true;
-}
+#include "profile/same_types.h"
+#include "profile/scale.h"
 
 /*
  * The sample types that all profiles have.
@@ -198,10 +140,10 @@ static bool take_finer(struct type_text *finest, struct type_text t,
 static bool finest_period(struct profile *const *profiles, size_t n,
                           struct type_text *out, struct error *err)
 {
-    *out = text_of(profiles[0], profiles[0]->period_type);
+    *out = type_text_of(profiles[0], profiles[0]->period_type);
     for (size_t i = 1; i < n; i++)
-        if (!take_finer(out, text_of(profiles[i], profiles[i]->period_type),
-                        err))
+        if (!take_finer(
+                out, type_text_of(profiles[i], profiles[i]->period_type), err))
             return error_wrap(err, "period type");
     return true;
 }
@@ -210,10 +152,11 @@ static bool finest_types(struct profile *const *profiles, size_t n,
                          struct type_text *out, struct error *err)
 {
     for (size_t t = 0; t < profiles[0]->types.n; t++) {
-        out[t] = text_of(profiles[0], profiles[0]->types.v[t]);
+        out[t] = type_text_of(profiles[0], profiles[0]->types.v[t]);
         for (size_t i = 1; i < n; i++)
             if (!take_finer(&out[t],
-                            text_of(profiles[i], profiles[i]->types.v[t]), err))
+                            type_text_of(profiles[i], profiles[i]->types.v[t]),
+                            err))
                 return error_wrap(err, "sample types");
     }
     return true;

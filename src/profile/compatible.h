@@ -3,9 +3,13 @@
 
 #include "profile/profile.h"
 
-/* Are period type and sample types exactly the same?  The words say which
- * differ. */
-bool profile_same_types(const struct profile *a, const struct profile *b,
-                        struct error *err);
+/*
+ * Makes types and units of the profiles alike, in place: common sample types
+ * in the order of the first profile, finest unit of each.  What a merge of
+ * profiles from different sources needs first.  When it fails the profiles
+ * may have lost the types that they do not share.
+ */
+bool profile_make_compatible(struct profile *const *profiles, size_t n,
+                             struct error *err);
 
 #endif

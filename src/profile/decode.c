@@ -1,16 +1,18 @@
 /*
  * profile.proto to the model, in two passes: a scan of the top level, which
  * finds out how many of everything there are and where, and then table by
- * table.  The order of the original's checks is kept where a user can see it:
- * wire errors anywhere, then indices, then the rules of check.h.
+ * table (decode_tables.c, decode_samples.c).  The order of google/pprof's
+ * checks is kept where a user can see it: wire errors anywhere, then indices,
+ * then the rules of check.h.
  */
-#include "profile/decoder.h"
+#include "profile/decode.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "profile/check.h"
+#include "profile/decoder.h"
 #include "profile/wellformed.h"
 
 bool decode_refuse(struct decoder *d, const char *fmt, ...)
@@ -56,45 +58,33 @@ bool decode_count(struct decoder *d, size_t n)
 bool decode_text(struct decoder *d, const unsigned char *at, int64_t index,
                  string_id *out)
 {
-    if (index < 0 || (uint64_t)index >= d->n_texts)
+    if ((uint64_t)index >= d->n_texts)
         return decode_fail(d, at, "string %lld of a table of %zu",
                            (long long)index, d->n_texts);
     *out = d->texts[index];
     return true;
 }
 
-bool decode_scalars(struct decoder *d, struct wire_reader r, const char *what,
-                    uint64_t *v, size_t n)
-{
-    struct wire_field f;
-
-    memset(v, 0, (n + 1) * sizeof(*v));
-    while (wire_more(&r)) {
-        const unsigned char *start = r.at;
-
-        if (!wire_next(&r, &f))
-            return decode_fail(d, r.at, "%s: %s", what, r.problem);
-        if (f.number == 0 || f.number > n)
-            continue;
-        if (f.type != WIRE_VARINT)
-            return decode_fail(d, start, "%s: field %u has wire type %d", what,
-                               (unsigned)f.number, (int)f.type);
-        v[f.number] = f.value;
-    }
-    return true;
-}
-
 bool decode_each(struct decoder *d, unsigned number,
-                 bool (*fill)(struct decoder *d, struct wire_reader message))
+                 bool (*fill)(struct decoder *d, struct wire_reader *message))
 {
     const struct extent *x = &d->fields[number];
     struct wire_reader r = {.at = x->first, .end = x->end};
     struct wire_field f;
+    unsigned tag;
+    uint64_t n;
 
     while (wire_more(&r)) {
-        if (!wire_next(&r, &f))
+        const unsigned char *next = wire_short_field(r.at, r.end, &tag, &n);
+
+        if (next && (tag & 7) == WIRE_BYTES && n <= (uint64_t)(r.end - next)) {
+            f.number = tag >> 3;
+            f.bytes = (struct wire_reader){.at = next, .end = next + n};
+            r.at = next + n;
+        } else if (!wire_next(&r, &f)) {
             return decode_fail(d, r.at, "%s", r.problem);
-        if (f.number == number && !fill(d, f.bytes))
+        }
+        if (f.number == number && !fill(d, &f.bytes))
             return false;
     }
     return true;
@@ -123,11 +113,12 @@ static bool scan_comments(struct decoder *d, const struct wire_field *f)
 
 static bool scan_period_type(struct decoder *d, const struct wire_field *f)
 {
-    uint64_t v[3];
+    struct wire_reader r = f->bytes;
+    uint64_t v[PROTO_TYPE_UNIT + 1] = {0};
 
-    if (!decode_scalars(d, f->bytes, "period type", v, 2))
+    if (!decode_scalars(d, &r, "period type", v, PROTO_TYPE_UNIT))
         return false;
-    memcpy(d->period_type, v, sizeof(v));
+    memcpy(d->period_type, v, sizeof(d->period_type));
     return true;
 }
 
@@ -199,12 +190,34 @@ static bool refuse_second_profile(struct decoder *d, const unsigned char *at)
     return decode_refuse(d, "concatenated profiles detected");
 }
 
+/* Counts messages and strings in the usual form, which are nearly all there
+ * is; stops at the first field that needs a closer look. */
+static void scan_messages(struct decoder *d, struct wire_reader *r)
+{
+    const unsigned char *at = r->at, *end = r->end, *next;
+    unsigned tag;
+    uint64_t n;
+
+    while ((next = wire_short_field(at, end, &tag, &n)) &&
+           n <= (uint64_t)(end - next)) {
+        struct extent *x = &d->fields[tag >> 3];
+
+        if ((tag & 7) != WIRE_BYTES || tag >> 3 > PROTO_STRING || x->n == 0)
+            break;
+        at = next + n;
+        x->end = at;
+        x->n++;
+        x->bytes += n;
+    }
+    r->at = at;
+}
+
 static bool scan(struct decoder *d)
 {
     struct wire_reader r = d->in;
     struct wire_field f;
 
-    while (wire_more(&r)) {
+    for (scan_messages(d, &r); wire_more(&r); scan_messages(d, &r)) {
         const unsigned char *start = r.at;
 
         if (!wire_next(&r, &f))
@@ -217,145 +230,6 @@ static bool scan(struct decoder *d)
             return false;
     }
     return true;
-}
-
-/*
- * The tables.
- */
-
-static bool fill_string(struct decoder *d, struct wire_reader r)
-{
-    d->texts[d->n_texts++] = profile_intern(
-        d->p, str_of((const char *)r.at, (size_t)(r.end - r.at)));
-    return true;
-}
-
-static bool fill_strings(struct decoder *d)
-{
-    const struct extent *x = &d->fields[PROTO_STRING];
-
-    d->texts = arena_new_array(d->scratch, string_id, x->n);
-    return decode_each(d, PROTO_STRING, fill_string);
-}
-
-static bool fill_type(struct decoder *d, struct wire_reader r)
-{
-    struct value_type *t = vec_push(d->p->arena, &d->p->types);
-    uint64_t v[3];
-
-    return decode_scalars(d, r, "sample type", v, 2) &&
-           decode_text(d, r.at, (int64_t)v[PROTO_TYPE_TYPE], &t->type) &&
-           decode_text(d, r.at, (int64_t)v[PROTO_TYPE_UNIT], &t->unit);
-}
-
-static bool fill_mapping(struct decoder *d, struct wire_reader r)
-{
-    struct mapping *m = vec_push(d->p->arena, &d->p->mappings);
-    uint64_t v[PROTO_MAPPING_HAS_INLINE_FRAMES + 1];
-
-    if (!decode_scalars(d, r, "mapping", v, PROTO_MAPPING_HAS_INLINE_FRAMES))
-        return false;
-    m->id = v[PROTO_MAPPING_ID];
-    m->start = v[PROTO_MAPPING_START];
-    m->limit = v[PROTO_MAPPING_LIMIT];
-    m->offset = v[PROTO_MAPPING_OFFSET];
-    m->has_functions = v[PROTO_MAPPING_HAS_FUNCTIONS] != 0;
-    m->has_filenames = v[PROTO_MAPPING_HAS_FILENAMES] != 0;
-    m->has_line_numbers = v[PROTO_MAPPING_HAS_LINE_NUMBERS] != 0;
-    m->has_inline_frames = v[PROTO_MAPPING_HAS_INLINE_FRAMES] != 0;
-    id_index_add(&d->mappings, m->id, (uint32_t)(d->p->mappings.n - 1));
-    return decode_text(d, r.at, (int64_t)v[PROTO_MAPPING_FILE], &m->file) &&
-           decode_text(d, r.at, (int64_t)v[PROTO_MAPPING_BUILD_ID],
-                       &m->build_id);
-}
-
-static bool fill_function(struct decoder *d, struct wire_reader r)
-{
-    struct function *f = vec_push(d->p->arena, &d->p->functions);
-    uint64_t v[PROTO_FUNCTION_START_LINE + 1];
-
-    if (!decode_scalars(d, r, "function", v, PROTO_FUNCTION_START_LINE))
-        return false;
-    f->id = v[PROTO_FUNCTION_ID];
-    f->start_line = (int64_t)v[PROTO_FUNCTION_START_LINE];
-    id_index_add(&d->functions, f->id, (uint32_t)(d->p->functions.n - 1));
-    return decode_text(d, r.at, (int64_t)v[PROTO_FUNCTION_NAME], &f->name) &&
-           decode_text(d, r.at, (int64_t)v[PROTO_FUNCTION_SYSTEM_NAME],
-                       &f->system_name) &&
-           decode_text(d, r.at, (int64_t)v[PROTO_FUNCTION_FILENAME],
-                       &f->filename);
-}
-
-static bool fill_line(struct decoder *d, struct wire_reader r)
-{
-    struct line *line = vec_push(d->p->arena, &d->p->lines);
-    uint64_t v[PROTO_LINE_COLUMN + 1];
-    uint64_t id;
-
-    if (d->p->lines.n >= NO_INDEX)
-        return decode_refuse(d, "more lines than the limit of %u",
-                             NO_INDEX - 1);
-    if (!decode_count(d, 1) ||
-        !decode_scalars(d, r, "line", v, PROTO_LINE_COLUMN))
-        return false;
-    /* Even where a function with id 0 exists, 0 means none. */
-    id = v[PROTO_LINE_FUNCTION];
-    line->function = id ? id_index_find(&d->functions, id) : NO_INDEX;
-    line->line = (int64_t)v[PROTO_LINE_LINE];
-    line->column = (int64_t)v[PROTO_LINE_COLUMN];
-    return true;
-}
-
-static bool fill_location(struct decoder *d, struct wire_reader r)
-{
-    struct location *l = vec_push(d->p->arena, &d->p->locations);
-    uint64_t v[PROTO_LOCATION_FOLDED + 1] = {0};
-    struct wire_field f;
-
-    l->line_start = (uint32_t)d->p->lines.n;
-    while (wire_more(&r)) {
-        const unsigned char *start = r.at;
-        bool is_line;
-
-        if (!wire_next(&r, &f))
-            return decode_fail(d, r.at, "location: %s", r.problem);
-        if (f.number == 0 || f.number > PROTO_LOCATION_FOLDED)
-            continue;
-        is_line = f.number == PROTO_LOCATION_LINE;
-        if (f.type != (is_line ? WIRE_BYTES : WIRE_VARINT))
-            return decode_fail(d, start, "location: field %u has wire type %d",
-                               (unsigned)f.number, (int)f.type);
-        if (!is_line)
-            v[f.number] = f.value;
-        else if (!fill_line(d, f.bytes))
-            return false;
-    }
-    l->id = v[PROTO_LOCATION_ID];
-    l->address = v[PROTO_LOCATION_ADDRESS];
-    l->is_folded = v[PROTO_LOCATION_FOLDED] != 0;
-    l->n_lines = (uint32_t)d->p->lines.n - l->line_start;
-    l->mapping = id_index_find(&d->mappings, v[PROTO_LOCATION_MAPPING]);
-    id_index_add(&d->locations, l->id, (uint32_t)(d->p->locations.n - 1));
-    return true;
-}
-
-static bool fill_tables(struct decoder *d)
-{
-    struct profile *p = d->p;
-    const struct extent *x = d->fields;
-
-    vec_reserve(p->arena, &p->types, x[PROTO_SAMPLE_TYPE].n);
-    vec_reserve(p->arena, &p->mappings, x[PROTO_MAPPING].n);
-    vec_reserve(p->arena, &p->functions, x[PROTO_FUNCTION].n);
-    vec_reserve(p->arena, &p->locations, x[PROTO_LOCATION].n);
-    vec_reserve(p->arena, &p->lines, x[PROTO_LOCATION].n);
-    id_index_init(&d->mappings, d->scratch, x[PROTO_MAPPING].n);
-    id_index_init(&d->functions, d->scratch, x[PROTO_FUNCTION].n);
-    id_index_init(&d->locations, d->scratch, x[PROTO_LOCATION].n);
-    return decode_each(d, PROTO_SAMPLE_TYPE, fill_type) &&
-           decode_each(d, PROTO_MAPPING, fill_mapping) &&
-           decode_each(d, PROTO_FUNCTION, fill_function) &&
-           decode_each(d, PROTO_LOCATION, fill_location);
 }
 
 static bool fill_once(struct decoder *d)
@@ -432,7 +306,7 @@ static bool is_sound(struct decoder *d)
                   d->fault.values, types);
     else if (d->fault.kind == FAULT_LOCATION)
         error_set(d->err, "sample has nil location");
-    else if (profile_check_tables(d->p, d->err))
+    else if (!d->suspect || profile_check_tables(d->p, d->err))
         return true;
     return unsound(d);
 }
@@ -441,8 +315,8 @@ static bool decode(struct decoder *d)
 {
     if (!wire_more(&d->in))
         return decode_refuse(d, "empty input file");
-    return scan(d) && counts_fit(d) && fill_strings(d) && fill_tables(d) &&
-           decode_samples(d) && fill_once(d) && is_sound(d);
+    return scan(d) && counts_fit(d) && decode_tables(d) && decode_samples(d) &&
+           fill_once(d) && is_sound(d);
 }
 
 static struct profile *decode_bytes(struct str bytes, bool consume,

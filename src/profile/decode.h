@@ -3,19 +3,13 @@
 
 #include "base/buf.h"
 #include "base/str.h"
+#include "profile/decode_verdict.h"
+#include "profile/limits.h"
 #include "profile/profile.h"
-#include "profile/read.h"
 
 /*
- * profile.proto bytes to the model.  What is wrong with bytes that are not
- * accepted decides what a reader does next.
+ * profile.proto bytes to the model.
  */
-enum decode_verdict {
-    DECODE_NOT_PROTO, /* not profile.proto: perhaps another format */
-    DECODE_REFUSED,   /* empty, several profiles in a row, past a limit */
-    DECODE_UNSOUND,   /* well-formed, but against the rules of check.h */
-};
-
 /*
  * A sound profile (profile_check holds), or NULL with the verdict and an
  * error that says what and at which byte.  Nothing of `bytes` is kept.

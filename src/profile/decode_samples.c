@@ -6,7 +6,7 @@
  * whole sample; the arrays live in mappings of their own, where growing
  * copies nothing and pages that are never touched cost nothing.
  */
-#include "base/hint.h"
+#include "base/discard.h"
 #include "profile/decoder.h"
 
 struct samples {
@@ -17,6 +17,9 @@ struct samples {
     size_t n_values; /* of the open sample */
     bool missing;    /* a location of the open sample */
 };
+
+/* Samples of fewer bytes than this are a small profile's. */
+#define SMALL_BYTES ((size_t)16 << 10)
 
 /* Read bytes are given back in pieces of this size. */
 #define CONSUME_STEP ((size_t)4 << 20)
@@ -74,17 +77,28 @@ static void mark_missing(struct samples *s, uint32_t *frames, size_t n)
             frames[i] = NO_INDEX;
 }
 
+/* Where reading four bytes at a time must stop: at the end of the ids, or
+ * where the input has fewer. */
+static const unsigned char *short_end(const struct samples *s,
+                                      const struct wire_reader *r)
+{
+    const unsigned char *all = s->d->in.end;
+
+    if (all - r->end >= 3)
+        return r->end;
+    return all - r->at >= 3 ? all - 3 : r->at;
+}
+
 /* The frames whose four bytes are surely there, those of the last ones behind
  * the end of the sample's.  Where ids are 1, 2, 3 … no look-up is needed. */
 static void add_short_frames(struct samples *s, struct wire_reader *r)
 {
-    const unsigned char *at = r->at, *end = r->end, *last = at;
-    const unsigned char *all = s->d->in.end;
+    const unsigned char *at = r->at, *last = at, *stop = short_end(s, r);
     uint32_t *frames = s->d->p->stack + s->stack_n, *frame = frames;
     uint32_t in_order = !s->d->locations.direct, id, largest = 0;
     size_t n;
 
-    while (at < end && all - at >= 4) {
+    while (at < stop) {
         unsigned length = short_varint(at, &id);
 
         if (length == 0)
@@ -95,7 +109,7 @@ static void add_short_frames(struct samples *s, struct wire_reader *r)
         largest = id > largest ? id : largest;
         *frame++ = id;
     }
-    if (at > end) { /* ran over: a varint that is cut off */
+    if (at > r->end) { /* ran over: a varint that is cut off */
         at = last;
         frame--;
     }
@@ -126,11 +140,11 @@ static bool add_sparse_frames(struct samples *s, struct wire_reader *r)
     return true;
 }
 
-static bool add_frames(struct samples *s, struct wire_reader r)
+static bool add_frames(struct samples *s, struct wire_reader *r)
 {
-    while (wire_more(&r)) {
-        add_short_frames(s, &r);
-        if (!add_sparse_frames(s, &r))
+    while (wire_more(r)) {
+        add_short_frames(s, r);
+        if (!add_sparse_frames(s, r))
             return false;
     }
     return true;
@@ -143,13 +157,13 @@ static void add_value(struct samples *s, uint64_t v)
     s->n_values++;
 }
 
-static bool add_values(struct samples *s, struct wire_reader r)
+static bool add_values(struct samples *s, struct wire_reader *r)
 {
     uint64_t v;
 
-    while (wire_more(&r)) {
-        if (!wire_read_varint(&r, &v))
-            return decode_fail(s->d, r.at, "sample: value: %s", r.problem);
+    while (wire_more(r)) {
+        if (!wire_read_varint(r, &v))
+            return decode_fail(s->d, r->at, "sample: value: %s", r->problem);
         add_value(s, v);
     }
     return true;
@@ -157,28 +171,28 @@ static bool add_values(struct samples *s, struct wire_reader r)
 
 /* What a label is follows from which of its indices are zero, not from the
  * texts they stand for. */
-static bool add_label(struct samples *s, struct wire_reader r)
+static bool add_label(struct samples *s, struct wire_reader *r)
 {
     struct decoder *d = s->d;
     struct label *label = &d->p->labels[s->labels_n];
-    uint64_t v[PROTO_LABEL_UNIT + 1];
+    uint64_t v[PROTO_LABEL_UNIT + 1] = {0};
 
     *label = (struct label){0};
     /* NOLINTNEXTLINE: see add_field() */
     if (!decode_scalars(d, r, "label", v, PROTO_LABEL_UNIT) ||
-        !decode_text(d, r.at, (int64_t)v[PROTO_LABEL_KEY], &label->key))
+        !decode_text(d, r->at, (int64_t)v[PROTO_LABEL_KEY], &label->key))
         return false;
     if (v[PROTO_LABEL_STR]) {
         s->labels_n++;
         label->kind = LABEL_STRING;
-        return decode_text(d, r.at, (int64_t)v[PROTO_LABEL_STR], &label->str);
+        return decode_text(d, r->at, (int64_t)v[PROTO_LABEL_STR], &label->str);
     }
     if (!v[PROTO_LABEL_NUM] && !v[PROTO_LABEL_UNIT])
         return true;
     s->labels_n++;
     label->num = (int64_t)v[PROTO_LABEL_NUM];
     label->kind = v[PROTO_LABEL_UNIT] ? LABEL_MEASURE : LABEL_NUMBER;
-    return decode_text(d, r.at, (int64_t)v[PROTO_LABEL_UNIT], &label->str);
+    return decode_text(d, r->at, (int64_t)v[PROTO_LABEL_UNIT], &label->str);
 }
 
 static bool add_field(struct samples *s, struct wire_reader *r)
@@ -191,17 +205,17 @@ static bool add_field(struct samples *s, struct wire_reader *r)
     /* NOLINTBEGIN: that the type says what is filled in, it does not see. */
     switch (f.number << 3 | f.type) {
     case TAG(PROTO_SAMPLE_LOCATION, WIRE_BYTES):
-        return add_frames(s, f.bytes);
+        return add_frames(s, &f.bytes);
     case TAG(PROTO_SAMPLE_LOCATION, WIRE_VARINT):
         add_frame(s, f.value);
         return true;
     case TAG(PROTO_SAMPLE_VALUE, WIRE_BYTES):
-        return add_values(s, f.bytes);
+        return add_values(s, &f.bytes);
     case TAG(PROTO_SAMPLE_VALUE, WIRE_VARINT):
         add_value(s, f.value);
         return true;
     case TAG(PROTO_SAMPLE_LABEL, WIRE_BYTES):
-        return add_label(s, f.bytes);
+        return add_label(s, &f.bytes);
     }
     /* NOLINTEND */
     if (f.number == 0 || f.number > PROTO_SAMPLE_LABEL)
@@ -243,16 +257,16 @@ static void note_fault(struct samples *s)
         *fault = (struct sample_fault){FAULT_LOCATION, 0};
 }
 
-static bool add_sample(struct samples *s, struct wire_reader r)
+static bool add_sample(struct samples *s, struct wire_reader *r)
 {
     struct profile *p = s->d->p;
     size_t labels = s->labels_n;
 
-    make_room(s, (size_t)(r.end - r.at));
+    make_room(s, (size_t)(r->end - r->at));
     s->n_values = 0;
     s->missing = false;
-    while (wire_more(&r))
-        if (!add_field(s, &r))
+    while (wire_more(r))
+        if (!add_field(s, r))
             return false;
     if (s->stack_n - p->loc_start[p->n_samples] > s->d->limits->stack_depth)
         return decode_refuse(
@@ -287,7 +301,7 @@ static int64_t *alloc_values(const struct decoder *d)
 /* Other tables have been read already, or come behind the samples. */
 static void discard_read(struct decoder *d, const unsigned char *to)
 {
-    hint_discard(d->consumed, (size_t)(to - d->consumed));
+    discard_pages(d->consumed, (size_t)(to - d->consumed));
     d->consumed = to;
     d->discarded = true;
 }
@@ -303,15 +317,15 @@ bool decode_samples(struct decoder *d)
     p->loc_start = arena_new_array(p->arena, size_t, x->n + 1);
     p->label_start = arena_new_array(p->arena, size_t, x->n + 1);
     /* Ids of large profiles have up to three bytes; stacks that need more
-     * room than this grow. */
-    s.stack_cap = x->bytes / 4;
+     * room than this grow.  A small profile gets what suffices in any case. */
+    s.stack_cap = x->bytes < SMALL_BYTES ? x->bytes : x->bytes / 4;
     p->stack = arena_new_array(p->arena, uint32_t, s.stack_cap);
     s.values = p->values = alloc_values(d);
     d->consumed = x->first;
     while (wire_more(&r)) {
         if (!wire_next(&r, &f))
             return decode_fail(d, r.at, "%s", r.problem);
-        if (f.number == PROTO_SAMPLE && !add_sample(&s, f.bytes))
+        if (f.number == PROTO_SAMPLE && !add_sample(&s, &f.bytes))
             return false;
         if (d->consume && (size_t)(r.at - d->consumed) >= CONSUME_STEP)
             discard_read(d, r.at);

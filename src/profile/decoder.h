@@ -1,8 +1,10 @@
 #ifndef PROFILE_DECODER_H
 #define PROFILE_DECODER_H
 
-#include "profile/decode.h"
+#include "profile/decode_verdict.h"
 #include "profile/idindex.h"
+#include "profile/limits.h"
+#include "profile/profile.h"
 #include "profile/proto.h"
 #include "profile/wire_read.h"
 
@@ -10,9 +12,9 @@
  * What the files of the decoder share; nobody else includes this.
  *
  * decode.c scans the top level once, which says how many of everything there
- * are and where, and then fills the tables in the order of who needs whom:
- * strings, mappings and functions, locations, and last the samples, which
- * are decode_samples.c.
+ * are and where.  decode_tables.c then fills strings, mappings, functions and
+ * locations, each after those that it refers to, and decode_samples.c the
+ * samples.
  */
 struct extent { /* of all fields with one number */
     const unsigned char *first, *end;
@@ -54,6 +56,7 @@ struct decoder {
     bool discarded;
     const unsigned char *consumed; /* up to here */
 
+    bool suspect; /* some id or line breaks the rules of check.h */
     struct sample_fault fault;
     enum decode_verdict verdict;
     struct error *err;
@@ -73,18 +76,20 @@ bool decode_text(struct decoder *d, const unsigned char *at, int64_t index,
 
 /*
  * A message of nothing but scalars: v[1..n] are its fields 1..n, the last
- * one given counts; others are skipped.  v is zeroed here.
+ * one given counts; others are skipped.  v[0..n] is zero before; v[0] is of no
+ * use afterwards.
  */
-bool decode_scalars(struct decoder *d, struct wire_reader r, const char *what,
+bool decode_scalars(struct decoder *d, struct wire_reader *r, const char *what,
                     uint64_t *v, size_t n);
 
 /* Calls fill for each message of one field of the profile, in order. */
 bool decode_each(struct decoder *d, unsigned number,
-                 bool (*fill)(struct decoder *d, struct wire_reader message));
+                 bool (*fill)(struct decoder *d, struct wire_reader *message));
 
 /* Counts n records more; false when they are too many. */
 bool decode_count(struct decoder *d, size_t n);
 
+bool decode_tables(struct decoder *d);
 bool decode_samples(struct decoder *d);
 
 #endif

@@ -23,7 +23,9 @@ struct diff_options {
     bool normalize; /* scale p to the base's totals first */
 };
 
-/* p - base as one profile; frees both, whether it works or not. */
+/* p - base as one profile.  Where the comments of both say
+ * "key: …", but not the same, each gets "base: " or "profile: " in front.
+ * Frees both, whether it works or not. */
 struct profile *profile_diff(struct profile *p, struct profile *base,
                              struct diff_options options, struct error *err);
 

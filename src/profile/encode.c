@@ -8,8 +8,8 @@
 
 #include <string.h>
 
+#include "base/discard.h"
 #include "base/gzip.h"
-#include "base/hint.h"
 #include "profile/proto.h"
 #include "profile/wire.h"
 
@@ -336,15 +336,16 @@ static void discard_samples(const struct profile *p, size_t from, size_t to)
     size_t values = (to - from) * p->types.n;
 
     if (frames)
-        hint_discard(p->stack + p->loc_start[from], frames * sizeof(*p->stack));
+        discard_pages(p->stack + p->loc_start[from],
+                      frames * sizeof(*p->stack));
     if (labels)
-        hint_discard(p->labels + p->label_start[from],
-                     labels * sizeof(*p->labels));
+        discard_pages(p->labels + p->label_start[from],
+                      labels * sizeof(*p->labels));
     if (values)
-        hint_discard(p->values + from * p->types.n,
-                     values * sizeof(*p->values));
-    hint_discard(p->loc_start + from, (to - from) * sizeof(*p->loc_start));
-    hint_discard(p->label_start + from, (to - from) * sizeof(*p->label_start));
+        discard_pages(p->values + from * p->types.n,
+                      values * sizeof(*p->values));
+    discard_pages(p->loc_start + from, (to - from) * sizeof(*p->loc_start));
+    discard_pages(p->label_start + from, (to - from) * sizeof(*p->label_start));
 }
 
 static void samples(struct encoder *e)
@@ -404,36 +405,35 @@ void profile_encode(const struct profile *p, struct buf *out)
     encode(p, false, out);
 }
 
-/* Releases the raw bytes. */
-static bool compress(struct buf *raw, struct buf *out, struct error *err)
+static bool encode_gzip(const struct profile *p, bool consume, struct buf *out,
+                        struct error *err)
 {
+    struct arena *scratch = arena_new();
+    struct buf raw = arena_buf(scratch);
     bool ok;
 
-    if (buf_ok(raw))
-        ok = gzip_deflate(buf_str(raw), out, err);
+    encode(p, consume, &raw);
+    if (buf_ok(&raw))
+        ok = gzip_deflate(buf_str(&raw), out, err);
     else
         ok = error_set(err, "out of memory for the encoded profile");
-    buf_release(raw);
+    arena_free(scratch);
     return ok;
 }
 
 bool profile_encode_gzip(const struct profile *p, struct buf *out,
                          struct error *err)
 {
-    struct buf raw = BUF_INIT(BUF_NO_LIMIT);
-
-    encode(p, false, &raw);
-    return compress(&raw, out, err);
+    return encode_gzip(p, false, out, err);
 }
 
 bool profile_encode_gzip_consume(struct profile *p, struct buf *out,
                                  struct error *err)
 {
-    struct buf raw = BUF_INIT(BUF_NO_LIMIT);
+    bool ok = encode_gzip(p, true, out, err);
 
-    encode(p, true, &raw);
     p->n_samples = 0;
     p->loc_start[0] = 0;
     p->label_start[0] = 0;
-    return compress(&raw, out, err);
+    return ok;
 }

@@ -8,6 +8,12 @@
  * profile.proto bytes, the same for the same profile: string table in order
  * of first use, fields in order of their numbers (google/pprof's encoder,
  * byte for byte).
+ *
+ * libpprof has an encoder of its own, runtime/write/writer.c, over the same
+ * profile/wire.h and profile/proto.h.  The two share no more because they
+ * start from different things: this one from a complete model in an arena,
+ * that one from a table that other threads still add to, in a process where
+ * it may neither use an arena nor keep a copy of the samples.
  */
 void profile_encode(const struct profile *p, struct buf *out);
 

@@ -80,13 +80,8 @@ static void add_sparse(struct id_index *x, uint64_t id, uint32_t place)
     *slot = (struct id_slot){id, place};
 }
 
-void id_index_add(struct id_index *x, uint64_t id, uint32_t place)
+void id_index_add_elsewhere(struct id_index *x, uint64_t id, uint32_t place)
 {
-    if (!x->direct && id == (uint64_t)place + 1 && place == x->in_order &&
-        id <= x->expected) {
-        x->in_order++;
-        return;
-    }
     if (!x->direct)
         make_table(x);
     if (id <= x->expected)

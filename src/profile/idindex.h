@@ -50,7 +50,16 @@ static inline uint32_t id_index_find(const struct id_index *x, uint64_t id)
 /* The id will be looked up soon. */
 void id_index_prefetch(const struct id_index *x, uint64_t id);
 
+void id_index_add_elsewhere(struct id_index *x, uint64_t id, uint32_t place);
+
 /* Sets the place of an id; the last one given counts. */
-void id_index_add(struct id_index *x, uint64_t id, uint32_t place);
+static inline void id_index_add(struct id_index *x, uint64_t id, uint32_t place)
+{
+    if (!x->direct && id == (uint64_t)place + 1 && place == x->in_order &&
+        id <= x->expected)
+        x->in_order++;
+    else
+        id_index_add_elsewhere(x, id, place);
+}
 
 #endif

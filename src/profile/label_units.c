@@ -1,3 +1,8 @@
+/*
+ * Units of numeric labels, found in one pass over all samples.  Keys usually
+ * have one unit; the first one seen is used, and the others are listed for a
+ * warning.
+ */
 #include <stdlib.h>
 
 #include "base/search.h"
@@ -89,15 +94,14 @@ static int compare_units(const void *x, const void *y, void *arg)
 /* The pairs are sorted like the keys: a run of them belongs to one key. */
 static size_t join_others(struct finder *f, struct label_unit *u, size_t at)
 {
-    struct buf text = BUF_INIT(BUF_NO_LIMIT);
+    struct buf text = arena_buf(f->arena);
 
     for (; at < f->pairs.n && f->pairs.v[at].key == u->key; at++) {
         if (text.len)
             buf_add(&text, STR(", "));
         buf_add(&text, profile_str(f->p, f->pairs.v[at].unit));
     }
-    u->others = arena_str(f->arena, buf_str(&text));
-    buf_release(&text);
+    u->others = buf_str(&text);
     return at;
 }
 

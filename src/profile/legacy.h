@@ -1,8 +1,8 @@
 #ifndef PROFILE_LEGACY_H
 #define PROFILE_LEGACY_H
 
+#include "profile/limits.h"
 #include "profile/profile.h"
-#include "profile/read.h"
 
 /*
  * The formats from before profile.proto: gperftools CPU profiles (binary,

@@ -1,10 +1,14 @@
+/*
+ * Builds a profile of bare addresses.  Addresses become locations when they
+ * are first seen and are numbered at the end, in the order in which samples
+ * use them: google/pprof does so, and ids are visible in raw output.
+ */
 #include "profile/legacy_common.h"
 
 #include <string.h>
 
 #include "base/goparse.h"
 #include "profile/locate.h"
-#include "profile/memory_map.h"
 
 void legacy_init(struct legacy *l, const struct profile_limits *limits,
                  struct error *err)
@@ -188,17 +192,6 @@ static bool repeats_leaf(const struct location *leaf,
 void legacy_drop_duplicate_leaves(struct profile *p)
 {
     legacy_drop_second_frames(p, repeats_leaf, 0);
-}
-
-enum legacy_result legacy_finish_with_map(struct legacy *l,
-                                          struct line_scanner *lines)
-{
-    while (!memory_map_starts(lines->line) && line_scanner_next(lines))
-        ;
-    if (!memory_map_read(l, lines))
-        return LEGACY_FAILED;
-    legacy_finish(l);
-    return LEGACY_OK;
 }
 
 static void number_locations(struct profile *p, struct arena *scratch)

@@ -1,8 +1,8 @@
 #ifndef PROFILE_LEGACY_COMMON_H
 #define PROFILE_LEGACY_COMMON_H
 
+#include "profile/limits.h"
 #include "profile/profile.h"
-#include "profile/read.h"
 #include "profile/text_scan.h"
 
 /*
@@ -83,10 +83,6 @@ void legacy_drop_second_frames(struct profile *p,
 /* A leaf that was recorded twice: by the signal's context and as a return
  * address. */
 void legacy_drop_duplicate_leaves(struct profile *p);
-
-/* Skips to the memory map, reads it and finishes the profile's tables. */
-enum legacy_result legacy_finish_with_map(struct legacy *l,
-                                          struct line_scanner *lines);
 
 /*
  * Numbers locations, functions and mappings from 1 in order of use (those

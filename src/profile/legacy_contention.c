@@ -14,6 +14,7 @@
 #include "base/number.h"
 #include "base/utf8.h"
 #include "profile/legacy_common.h"
+#include "profile/memory_map.h"
 
 struct attributes {
     int64_t cycles_per_second;

@@ -7,6 +7,7 @@
  */
 #include "base/goparse.h"
 #include "profile/legacy_common.h"
+#include "profile/memory_map.h"
 
 /* "goroutine profile: total 3" and nothing else. */
 static bool match_header(struct str line, struct str *name)

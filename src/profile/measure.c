@@ -1,3 +1,9 @@
+/*
+ * Units come in families (bytes, time and others) with known factors.  A
+ * conversion is prepared once for a pair of units and then applied to many
+ * values.  Rounding and spelling follow google/pprof digit by digit, since
+ * reports are compared byte for byte.
+ */
 #include "profile/measure.h"
 
 #include <math.h>

@@ -1,3 +1,10 @@
+/*
+ * Scans each line by hand for the two forms that google/pprof knows by regular
+ * expressions: a map is often most of a legacy profile, and its lines differ
+ * in many small ways.  Where those expressions accept odd text, so do we,
+ * because a mapping that is missed leaves addresses without a binary.  Lines
+ * are rewritten first where they contain $names; that is bounded, see below.
+ */
 #include "profile/memory_map.h"
 
 #include <string.h>
@@ -364,10 +371,10 @@ static bool looks_like_main(struct str file, struct buf *scratch)
     return file.n && file.s[0] != '[' && !is_shared_library(file);
 }
 
-static void move_main_to_front(struct profile *p)
+static void move_main_to_front(struct profile *p, struct arena *a)
 {
     struct mapping *m = p->mappings.v;
-    struct buf scratch = BUF_INIT(BUF_NO_LIMIT);
+    struct buf scratch = arena_buf(a);
     size_t i = 0;
 
     while (i < p->mappings.n &&
@@ -384,7 +391,7 @@ static void move_main_to_front(struct profile *p)
 
 bool memory_map_read(struct legacy *l, struct line_scanner *lines)
 {
-    struct reader r = {.legacy = l, .line = BUF_INIT(BUF_NO_LIMIT)};
+    struct reader r = {.legacy = l, .line = arena_buf(l->scratch)};
     bool ok = true;
 
     while (ok && line_scanner_next(lines))
@@ -393,6 +400,17 @@ bool memory_map_read(struct legacy *l, struct line_scanner *lines)
     if (!ok || !line_scanner_ok(lines, l->err))
         return false;
     join_neighbours(l->profile);
-    move_main_to_front(l->profile);
+    move_main_to_front(l->profile, l->scratch);
     return true;
+}
+
+enum legacy_result legacy_finish_with_map(struct legacy *l,
+                                          struct line_scanner *lines)
+{
+    while (!memory_map_starts(lines->line) && line_scanner_next(lines))
+        ;
+    if (!memory_map_read(l, lines))
+        return LEGACY_FAILED;
+    legacy_finish(l);
+    return LEGACY_OK;
 }

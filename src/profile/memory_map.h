@@ -23,4 +23,8 @@ bool memory_map_starts(struct str line);
  */
 bool memory_map_read(struct legacy *l, struct line_scanner *lines);
 
+/* Skips to the memory map, reads it and finishes the profile's tables. */
+enum legacy_result legacy_finish_with_map(struct legacy *l,
+                                          struct line_scanner *lines);
+
 #endif

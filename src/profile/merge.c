@@ -11,8 +11,8 @@
 
 #include "base/i64.h"
 #include "profile/compact.h"
-#include "profile/compatible.h"
 #include "profile/merge_records.h"
+#include "profile/same_types.h"
 
 /* How many samples are hashed ahead of their search, so that the memory that
  * the searches look at is on its way. */

@@ -1,4 +1,11 @@
+/*
+ * Finds or adds mappings, functions and locations of a source in the sum.
+ * What was translated once is remembered by its index in the source, so that
+ * hashing happens once per record and not once per sample.
+ */
 #include "profile/merge_records.h"
+
+#include <assert.h>
 
 #include "profile/indices.h"
 
@@ -81,6 +88,7 @@ uint32_t merge_mapping(struct merge_records *m, uint32_t index)
 
     if (index == NO_INDEX)
         return NO_INDEX;
+    assert(index < m->src->mappings.n);
     if (m->mapping_to[index] == NO_INDEX) {
         taken = m->src->mappings.v[index];
         taken.id = m->out->mappings.n + 1;
@@ -118,6 +126,7 @@ static uint32_t take_function(struct merge_records *m, uint32_t index)
 
     if (index == NO_INDEX)
         return NO_INDEX;
+    assert(index < m->src->functions.n);
     if (m->function_to[index] == NO_INDEX) {
         taken = m->src->functions.v[index];
         taken.id = m->out->functions.n + 1;

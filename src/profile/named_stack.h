@@ -1,8 +1,8 @@
 #ifndef PROFILE_NAMED_STACK_H
 #define PROFILE_NAMED_STACK_H
 
+#include "profile/limits.h"
 #include "profile/profile.h"
-#include "profile/read.h"
 
 /*
  * Builds a profile from stacks whose frames come with their names: functions,

@@ -1,5 +1,10 @@
+/*
+ * The model's own operations: interning texts, adding samples, sorting labels,
+ * copying.  The arrays of samples grow through the builder alone.
+ */
 #include "profile/profile.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +40,21 @@ static bool find_string(const struct profile *p, struct str s,
     return false;
 }
 
+/* A copy with a NUL behind it. */
+static struct str keep_text(struct profile *p, struct str s)
+{
+    char *to = p->text_room;
+
+    if (s.n >= p->text_left)
+        return arena_str(p->arena, s);
+    if (s.n)
+        memcpy(to, s.s, s.n);
+    to[s.n] = '\0';
+    p->text_room += s.n + 1;
+    p->text_left -= s.n + 1;
+    return str_of(to, s.n);
+}
+
 string_id profile_intern(struct profile *p, struct str s)
 {
     struct map_cursor c;
@@ -42,8 +62,16 @@ string_id profile_intern(struct profile *p, struct str s)
     if (find_string(p, s, &c))
         return c.record;
     map_add(&p->string_index, &c, (uint32_t)p->strings.n);
-    *vec_push(p->arena, &p->strings) = arena_str(p->arena, s);
+    *vec_push(p->arena, &p->strings) = keep_text(p, s);
     return (string_id)(p->strings.n - 1);
+}
+
+void profile_expect_strings(struct profile *p, size_t n, size_t bytes)
+{
+    p->text_left = bytes + n; /* and their NULs */
+    p->text_room = arena_alloc(p->arena, p->text_left);
+    vec_reserve(p->arena, &p->strings, n);
+    map_reserve(&p->string_index, n);
 }
 
 string_id profile_find_string(const struct profile *p, struct str s)
@@ -121,6 +149,8 @@ void sample_builder_end(struct sample_builder *b, const int64_t *values)
     struct profile *p = b->profile;
     size_t types = p->types.n;
 
+    assert(b->stack_n >= p->loc_start[p->n_samples]);
+    assert(b->labels_n >= p->label_start[p->n_samples]);
     make_room_for_sample(b);
     if (types)
         memcpy(p->values + p->n_samples * types, values,
@@ -234,6 +264,7 @@ struct profile *profile_copy(const struct profile *p)
     COPY_VEC(a, &q->strings, &p->strings);
     for (size_t i = 0; i < q->strings.n; i++)
         q->strings.v[i] = arena_str(a, p->strings.v[i]);
+    q->text_left = 0;
     q->string_index.arena = a;
     q->string_index.slots =
         COPY_ARRAY(a, p->string_index.slots, p->string_index.mask + 1);

@@ -88,6 +88,8 @@ struct profile {
 
     VEC(struct str) strings;
     struct map string_index;
+    char *text_room; /* where the bytes of the next strings go */
+    size_t text_left;
 
     VEC(struct value_type) types;
 
@@ -119,6 +121,10 @@ void profile_free(struct profile *p);
 
 /* The id of a text, added when new (the bytes are copied). */
 string_id profile_intern(struct profile *p, struct str s);
+
+/* Makes room for `n` further texts of `bytes` bytes in all, so that interning
+ * them neither grows the index nor allocates for each. */
+void profile_expect_strings(struct profile *p, size_t n, size_t bytes);
 
 /* The id of a text if the profile has it, else NO_INDEX. */
 string_id profile_find_string(const struct profile *p, struct str s);

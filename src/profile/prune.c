@@ -116,7 +116,7 @@ static void prune(struct profile *p, const struct regex *drop_expression,
 /* The expression for whole names: ^(…)$. */
 static struct regex *whole_name(struct str expression, struct error *err)
 {
-    struct buf text = BUF_INIT(BUF_NO_LIMIT);
+    struct buf text = BUF_INIT(expression.n + 8);
     struct regex *re;
 
     buf_add(&text, STR("^("));

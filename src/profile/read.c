@@ -18,14 +18,6 @@
 #include "profile/legacy.h"
 #include "profile/text_stacks.h"
 
-const struct profile_limits profile_default_limits = {
-    .input_bytes = (size_t)4 << 30,
-    .inflated_bytes = (size_t)16 << 30,
-    .samples = (size_t)1 << 32,
-    .string_bytes = (size_t)4 << 30,
-    .stack_depth = (size_t)1 << 24,
-};
-
 static struct profile *fail(struct error *err, const char *stage)
 {
     error_wrap(err, "%s", stage);
@@ -74,12 +66,13 @@ static struct profile *parse_own(struct buf *bytes,
     return p;
 }
 
-static bool inflate(struct str bytes, struct buf *out, struct error *err)
+/* Fills `raw`, which the caller releases whether it works or not. */
+static bool inflate(struct str bytes, struct buf *raw,
+                    const struct profile_limits *limits, struct error *err)
 {
-    if (gzip_inflate(bytes, out, err))
-        return true;
-    buf_release(out);
-    return error_wrap(err, "decompressing profile");
+    raw->max = limits->inflated_bytes;
+    return gzip_inflate(bytes, raw, err) ||
+           error_wrap(err, "decompressing profile");
 }
 
 struct profile *profile_read_memory(struct str bytes,
@@ -97,40 +90,65 @@ struct profile *profile_read_memory(struct str bytes,
         return NULL;
     }
     if (gzip_detect(bytes)) {
-        struct buf raw = BUF_INIT(limits->inflated_bytes);
+        struct arena *a = arena_new();
+        struct buf raw = arena_buf(a);
 
-        return inflate(bytes, &raw, err) ? parse_own(&raw, limits, err) : NULL;
+        p = inflate(bytes, &raw, limits, err) ? parse_own(&raw, limits, err)
+                                              : NULL;
+        arena_free(a);
+        return p;
     }
     p = profile_decode(bytes, limits, &verdict, err);
     return p ? p : parse_otherwise(bytes, verdict, limits, err);
 }
 
-static struct profile *read_open(int fd, const char *name,
+struct profile *profile_read_buf(struct buf *bytes,
                                  const struct profile_limits *limits,
                                  struct error *err)
 {
-    struct buf bytes, raw;
+    struct profile *p;
+    struct arena *a;
+    struct buf raw;
     bool ok;
 
     if (!limits)
         limits = &profile_default_limits;
-    bytes = BUF_INIT(limits->input_bytes);
-    if (!file_read_fd(fd, name, &bytes, err)) {
-        buf_release(&bytes);
-        return NULL;
-    }
-    if (!gzip_detect(buf_str(&bytes)))
-        return parse_own(&bytes, limits, err);
-    raw = BUF_INIT(limits->inflated_bytes);
-    ok = inflate(buf_str(&bytes), &raw, err);
-    buf_release(&bytes);
-    return ok ? parse_own(&raw, limits, err) : NULL;
+    if (!gzip_detect(buf_str(bytes)))
+        return parse_own(bytes, limits, err);
+    a = arena_new();
+    raw = arena_buf(a);
+    ok = inflate(buf_str(bytes), &raw, limits, err);
+    buf_release(bytes); /* before the profile takes its memory */
+    p = ok ? parse_own(&raw, limits, err) : NULL;
+    arena_free(a);
+    return p;
+}
+
+/* Reads all of the file before anything is parsed, and closes it if told so:
+ * no descriptor is held while the profile is made. */
+static struct profile *read_open(int fd, bool close_fd, const char *name,
+                                 const struct profile_limits *limits,
+                                 struct error *err)
+{
+    struct arena *a = arena_new();
+    struct buf bytes = arena_buf(a);
+    struct profile *p = NULL;
+    bool ok;
+
+    bytes.max = (limits ? limits : &profile_default_limits)->input_bytes;
+    ok = file_read_fd(fd, name, &bytes, err);
+    if (close_fd)
+        close(fd);
+    if (ok)
+        p = profile_read_buf(&bytes, limits, err);
+    arena_free(a);
+    return p;
 }
 
 struct profile *profile_read_fd(int fd, const struct profile_limits *limits,
                                 struct error *err)
 {
-    return read_open(fd, "input", limits, err);
+    return read_open(fd, false, "input", limits, err);
 }
 
 struct profile *profile_read_file(const char *path,
@@ -138,13 +156,10 @@ struct profile *profile_read_file(const char *path,
                                   struct error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct profile *p;
 
     if (fd < 0) {
         error_set_os(err, "open", path, errno);
         return NULL;
     }
-    p = read_open(fd, path, limits, err);
-    close(fd);
-    return p;
+    return read_open(fd, true, path, limits, err);
 }

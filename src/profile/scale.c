@@ -1,9 +1,10 @@
+#include "profile/scale.h"
+
 #include <math.h>
 
 #include "base/i64.h"
 #include "base/number.h"
-#include "profile/compatible.h"
-#include "profile/merge.h"
+#include "profile/same_types.h"
 #include "profile/sweep.h"
 
 /* Scales one sample's values; false if none of the scaled is left. */

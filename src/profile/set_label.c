@@ -1,6 +1,11 @@
+/*
+ * Rewrites the label array of all samples in one pass, keeping the order that
+ * the model requires.
+ */
+#include "profile/set_label.h"
+
 #include <string.h>
 
-#include "profile/merge.h"
 #include "profile/sweep.h"
 
 /* Has the sample's label list room for the key before this label? */

@@ -12,6 +12,7 @@ bool sweep_next(struct sweep *s)
 {
     struct profile *p = s->p;
 
+    assert(s->kept <= s->next && s->next <= p->n_samples);
     if (s->next == p->n_samples) {
         p->n_samples = s->kept;
         p->loc_start[s->kept] = s->kept_frames;

@@ -102,7 +102,7 @@ static bool same_labels(const struct profile *p, const struct labels_of_key *a,
 
 static string_id print_labels(struct maker *m, const struct labels_of_key *l)
 {
-    struct buf text = BUF_INIT(BUF_NO_LIMIT);
+    struct buf text = arena_buf(m->scratch);
     string_id id;
 
     for (size_t i = 0; i < l->n_strings; i++) {

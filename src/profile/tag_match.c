@@ -1,3 +1,9 @@
+/*
+ * An expression is either a numeric range ("1kb:2mb") or a list of regular
+ * expressions on "key:value" texts.  Equal labels occur in many samples, so
+ * each different (key, value) pair is matched once and its answers are kept as
+ * bits; a sample then only combines bits.
+ */
 #include "profile/tag_match.h"
 
 #include <math.h>
@@ -182,7 +188,7 @@ static bool add_expressions(struct tag_match *m, struct str list,
 
 static void ask(const struct tag_match *m, struct pair pair, uint64_t *answers)
 {
-    struct buf text = BUF_INIT(BUF_NO_LIMIT);
+    struct buf text = arena_buf(m->arena);
 
     if (m->any_key) {
         buf_add(&text, profile_str(m->p, pair.key));

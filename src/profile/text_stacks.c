@@ -1,3 +1,8 @@
+/*
+ * Two line-based formats with names in them.  Detection looks at the whole
+ * text before parsing, because both are close to ordinary text: a file that
+ * merely starts like one of them must be left to the other readers.
+ */
 #include "profile/text_stacks.h"
 
 #include "profile/merge.h"
@@ -202,7 +207,7 @@ static bool is_script(struct str text)
 {
     struct script_frame f;
     struct event e;
-    struct str line;
+    struct str line = STR(""); /* there may be none */
 
     while (str_next_line(&text, &line))
         if (!scan_is_blank_or_comment(line))

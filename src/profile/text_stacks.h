@@ -1,8 +1,8 @@
 #ifndef PROFILE_TEXT_STACKS_H
 #define PROFILE_TEXT_STACKS_H
 
+#include "profile/limits.h"
 #include "profile/profile.h"
-#include "profile/read.h"
 
 /*
  * Stacks that other tools write as text, with names already in them:

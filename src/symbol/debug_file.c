@@ -1,3 +1,9 @@
+/*
+ * Looks for a separate debug file in the order that debuggers use: by build id
+ * below /usr/lib/debug, by .gnu_debuglink beside the binary, then debuginfod
+ * if the user has configured it.  A file counts only if its build id or
+ * checksum matches.
+ */
 #include "symbol/debug_file.h"
 
 #include <dlfcn.h>

@@ -3,7 +3,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
-#include "elf/file.h"
+#include "elf/elf_file.h"
 
 /*
  * The separate file with the debug information of a stripped one: by build

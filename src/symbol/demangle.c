@@ -17,6 +17,9 @@ typedef struct demangle_component node;
 /* Names from hostile files must not exhaust the stack. */
 #define MAX_DEPTH 512
 
+/* Longer symbols keep their mangled name. */
+#define MAX_SYMBOL ((size_t)1 << 20)
+
 static bool has_two_children(const node *n)
 {
     switch (n->type) {
@@ -225,13 +228,15 @@ static char *demangle_any(const char *mangled, enum demangle_mode mode)
 
 bool demangle_name(struct str mangled, enum demangle_mode mode, struct buf *out)
 {
-    struct buf symbol = BUF_INIT(BUF_NO_LIMIT);
+    struct buf symbol = BUF_INIT(MAX_SYMBOL);
     char *name;
 
     if (mode == DEMANGLE_NONE || mangled.n < 3 || mangled.s[0] != '_' ||
         memchr(mangled.s, '\0', mangled.n))
         return false;
     buf_add(&symbol, mangled);
+    if (!buf_ok(&symbol))
+        return false;
     name = demangle_any(buf_cstr(&symbol), mode);
     /* Mach-O puts one more underscore in front. */
     if (!name && mangled.s[1] == '_')
@@ -258,7 +263,7 @@ static string_id readable(struct profile *p, string_id system_name,
                           enum demangle_mode mode)
 {
     struct str name = profile_str(p, system_name);
-    struct buf out = BUF_INIT(BUF_NO_LIMIT);
+    struct buf out = arena_buf(p->arena);
     string_id id = system_name;
     char *text;
 
@@ -274,6 +279,39 @@ static string_id readable(struct profile *p, string_id system_name,
     return id;
 }
 
+/* Blanks aside: some demanglers write "> >", others ">>". */
+static bool is_same_text(struct str a, struct str b)
+{
+    size_t i = 0, j = 0;
+
+    for (;; i++, j++) {
+        while (i < a.n && a.s[i] == ' ')
+            i++;
+        while (j < b.n && b.s[j] == ' ')
+            j++;
+        if (i == a.n || j == b.n)
+            return i == a.n && j == b.n;
+        if (a.s[i] != b.s[j])
+            return false;
+    }
+}
+
+/* Did whoever wrote the profile demangle the name in full? */
+static bool is_full_name(const struct profile *p, const struct function *f)
+{
+    struct str name = profile_str(p, f->name);
+    struct buf full = BUF_INIT(MAX_SYMBOL);
+    bool is_full;
+
+    if (str_find_char(name, '(') < 0 && str_find_char(name, '<') < 0)
+        return false; /* nothing to shorten */
+    is_full =
+        demangle_name(profile_str(p, f->system_name), DEMANGLE_FULL, &full) &&
+        is_same_text(name, buf_str(&full));
+    buf_release(&full);
+    return is_full;
+}
+
 void demangle_profile(struct profile *p, enum demangle_mode mode, bool force)
 {
     if (mode == DEMANGLE_NONE)
@@ -283,7 +321,7 @@ void demangle_profile(struct profile *p, enum demangle_mode mode, bool force)
 
         if (force && f->name && f->system_name)
             f->name = f->system_name;
-        if (f->name && f->name != f->system_name)
+        if (f->name && f->name != f->system_name && !is_full_name(p, f))
             continue;
         f->name = readable(p, f->system_name, mode);
     }

@@ -24,7 +24,8 @@ bool demangle_name(struct str mangled, enum demangle_mode mode,
 
 /*
  * Gives every function of the profile its readable name, from its system
- * name.  One that has a different name already is left alone unless `force`.
+ * name.  One that has a different name already is left alone unless `force`,
+ * or unless that is its system name demangled in full, as libpprof writes it.
  * Names that are no mangled ones but look like C++ lose what the mode drops.
  */
 void demangle_profile(struct profile *p, enum demangle_mode mode, bool force);

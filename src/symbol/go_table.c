@@ -1,3 +1,9 @@
+/*
+ * Go's own function table (pclntab), which is there even in stripped binaries.
+ * Its layout differs between Go 1.2, 1.16, 1.18 and 1.20; the magic number
+ * tells which one it is.  Everything is read through elf_section and checked,
+ * as in any other table of a file.
+ */
 #include "symbol/go_table.h"
 
 #include "base/search.h"

@@ -1,3 +1,9 @@
+/*
+ * The running kernel has no file that everybody may read.  Its symbols come
+ * from /proc/kallsyms, if that shows addresses, and only if the build id is
+ * that of this kernel.  The vDSO is copied out of our own memory into a file
+ * in memory and then treated like any other binary.
+ */
 #include "symbol/kernel.h"
 
 #include <elf.h>

@@ -2,8 +2,8 @@
 #define SYMBOL_LOAD_BASE_H
 
 #include "base/error.h"
-#include "elf/file.h"
-#include "symbol/object.h"
+#include "elf/elf_file.h"
+#include "symbol/object_types.h"
 
 /*
  * What to subtract from an address of the profiled process to get the

@@ -1,10 +1,16 @@
+/*
+ * Mapping by mapping: open the binary, make sure by its build id that it is
+ * the right one, resolve all addresses of the mapping in one call, and write
+ * the answers into the profile's tables.  Functions that exist already are
+ * reused.  The kernel and the vDSO have no file and are handled apart.
+ */
 #include "symbol/local.h"
 
 #include "base/map.h"
 #include "base/path.h"
 #include "symbol/kernel.h"
 #include "symbol/object.h"
-#include "symbol/symbolize.h"
+#include "symbol/unsymbolizable.h"
 
 struct resolver {
     struct profile *profile;
@@ -187,7 +193,7 @@ static void complete_mapping(struct resolver *r, uint32_t index)
     const struct mapping *m = &p->mappings.v[index];
     struct str file = profile_str(p, m->file);
     struct str build_id = profile_str(p, m->build_id);
-    struct buf ignored = BUF_INIT(BUF_NO_LIMIT);
+    struct buf ignored = arena_buf(p->arena);
     struct object *o;
     struct error err;
 

@@ -1,7 +1,7 @@
 #ifndef SYMBOL_MINI_DEBUG_INFO_H
 #define SYMBOL_MINI_DEBUG_INFO_H
 
-#include "elf/file.h"
+#include "elf/elf_file.h"
 
 /*
  * .gnu_debugdata: a small ELF file with the function symbols of a stripped

@@ -1,3 +1,8 @@
+/*
+ * Runs objdump on a range of addresses and reads its text.  GNU's and LLVM's
+ * print functions and source positions differently; the parser accepts both,
+ * line by line, and ignores what it does not know.
+ */
 #include "symbol/objdump.h"
 
 #include <ctype.h>
@@ -12,7 +17,7 @@ bool objdump_run(const char *objdump, bool is_llvm, const char *file,
                  struct arena *a, uint64_t start, uint64_t end,
                  bool intel_syntax, struct instructions *out, struct error *err)
 {
-    struct buf text = BUF_INIT(OUTPUT_MAX);
+    struct buf text = arena_buf(a);
     const char *argv[12];
     int n = 0;
     bool ok;
@@ -34,10 +39,10 @@ bool objdump_run(const char *objdump, bool is_llvm, const char *file,
     }
     argv[n++] = file;
     argv[n] = NULL;
+    text.max = OUTPUT_MAX;
     ok = process_filter((char *const *)argv, STR(""), &text, err);
     if (ok)
-        objdump_parse(a, arena_str(a, buf_str(&text)), out);
-    buf_release(&text);
+        objdump_parse(a, buf_str(&text), out);
     return ok;
 }
 

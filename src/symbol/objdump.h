@@ -1,7 +1,8 @@
 #ifndef SYMBOL_OBJDUMP_H
 #define SYMBOL_OBJDUMP_H
 
-#include "symbol/objects.h"
+#include "base/error.h"
+#include "symbol/instruction.h"
 
 /*
  * Disassembly by running objdump.  `objdump` is its file name or path;

@@ -1,5 +1,13 @@
+/*
+ * An object asks several places for an answer, best first: debug information
+ * (its own or a separate file's), Go's function table, symbol tables.  Files
+ * and tables are opened at the first question.  Reading happens outside of any
+ * memory scope, so that no descriptor is left open when a request runs out of
+ * memory.
+ */
 #include "symbol/object.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -7,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/memory_scope.h"
 #include "dwarf/resolve.h"
 #include "symbol/debug_file.h"
 #include "symbol/go_table.h"
@@ -26,6 +35,7 @@ enum { TABLE_OWN, TABLE_DEBUG, TABLE_MINI, TABLES };
 
 struct object {
     struct arena *arena;
+    struct scope_resource resource; /* files outside the arena */
     const char *path;
     struct object_mapping mapping;
     int fd;
@@ -69,8 +79,17 @@ static bool open_elf(struct object *o, struct error *err)
     return true;
 }
 
-struct object *object_open(const char *path, struct object_mapping mapping,
-                           struct error *err)
+static void release_resource(struct scope_resource *r)
+{
+    object_free(
+        (struct object *)((char *)r - offsetof(struct object, resource)));
+}
+
+/* Outside any memory scope, so that reading a binary is never left half-way
+ * with sections and descriptors open. */
+static struct object *open_unscoped(const char *path,
+                                    struct object_mapping mapping,
+                                    struct error *err)
 {
     struct arena *a = arena_new();
     struct object *o = arena_alloc(a, sizeof(*o));
@@ -87,6 +106,18 @@ struct object *object_open(const char *path, struct object_mapping mapping,
     return o;
 }
 
+struct object *object_open(const char *path, struct object_mapping mapping,
+                           struct error *err)
+{
+    struct memory_scope *scope = memory_scope_pause();
+    struct object *o = open_unscoped(path, mapping, err);
+
+    memory_scope_resume(scope);
+    if (o)
+        memory_scope_adopt(&o->resource, release_resource);
+    return o;
+}
+
 static void companion_close(struct companion *c)
 {
     if (c->is_there)
@@ -99,6 +130,7 @@ void object_free(struct object *o)
 {
     if (!o)
         return;
+    memory_scope_disown(&o->resource);
     for (int i = 0; i < TABLES; i++)
         if (o->has_table[i])
             symbol_table_release(&o->tables[i]);
@@ -235,6 +267,7 @@ struct resolver {
 static void answer(struct resolver *r, size_t i,
                    const struct symbol_frame *frames, size_t n)
 {
+    assert(!r->questions[i].answered && n > 0);
     r->questions[i].answered = true;
     r->found(r->arg, r->questions[i].index, frames, n);
 }
@@ -316,11 +349,21 @@ bool object_file_address(struct object *o, uint64_t address, uint64_t *out,
     return true;
 }
 
+static void resolve(struct resolver *r, size_t n, bool names_only)
+{
+    qsort(r->questions, n, sizeof(*r->questions), compare_questions);
+    read_tables(r->object);
+    if (!names_only && !ask_debug_info(r, n))
+        ask_go_table(r, n);
+    ask_symbols(r, n);
+}
+
 bool object_resolve(struct object *o, const uint64_t *addresses, size_t n,
                     bool names_only, symbol_found *found, void *arg,
                     struct error *err)
 {
     struct resolver r = {.object = o, .found = found, .arg = arg};
+    struct memory_scope *scope;
     uint64_t base;
 
     if (n == 0)
@@ -330,10 +373,8 @@ bool object_resolve(struct object *o, const uint64_t *addresses, size_t n,
     r.questions = arena_new_array(o->arena, struct question, n);
     for (size_t i = 0; i < n; i++)
         r.questions[i] = (struct question){addresses[i] - base, i, false};
-    qsort(r.questions, n, sizeof(*r.questions), compare_questions);
-    read_tables(o);
-    if (!names_only && !ask_debug_info(&r, n))
-        ask_go_table(&r, n);
-    ask_symbols(&r, n);
+    scope = memory_scope_pause();
+    resolve(&r, n, names_only);
+    memory_scope_resume(scope);
     return true;
 }

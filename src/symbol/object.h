@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "dwarf/frame.h"
+#include "symbol/object_types.h"
 
 /*
  * A binary on this machine, opened to answer "what is at this address?".
@@ -18,12 +19,6 @@
  * base, for PIE, shared libraries, kernels and relocated files).
  */
 struct object;
-
-/* How the profiled process had the file mapped. */
-struct object_mapping {
-    uint64_t start, limit, offset;
-    struct str kernel_symbol; /* of "[kernel.kallsyms]_stext", else "" */
-};
 
 struct object *object_open(const char *path, struct object_mapping mapping,
                            struct error *err);
@@ -37,12 +32,6 @@ struct str object_build_id(const struct object *o);
 /* The address inside the file for one of the profile. */
 bool object_file_address(struct object *o, uint64_t address, uint64_t *out,
                          struct error *err);
-
-/* A symbol of the file, by its address there. */
-struct object_symbol {
-    uint64_t address, size;
-    struct str name;
-};
 
 /* All symbols by address; they live as long as the object. */
 const struct object_symbol *object_symbols(struct object *o, size_t *n);

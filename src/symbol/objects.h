@@ -2,23 +2,13 @@
 #define SYMBOL_OBJECTS_H
 
 #include "base/vec.h"
+#include "symbol/instruction.h"
 #include "symbol/object.h"
 
 /*
  * What reports on code need of binaries, as a struct of functions, so that
  * tests can put in their own and need no binaries.
  */
-
-struct instruction {
-    uint64_t address;          /* in the file */
-    struct str text;           /* "mov %rsp,%rbp" */
-    struct str function, file; /* "" when not known */
-    int64_t line;
-};
-
-struct instructions {
-    VEC(struct instruction) list;
-};
 
 /* The names that share an address; `end` is the last byte before the next
  * group. */

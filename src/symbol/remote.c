@@ -1,6 +1,18 @@
+/*
+ * The symbolz protocol: POST "0x1+0x2+…" to the server that the profile came
+ * from, and read back lines of "address name".  Addresses are moved to where
+ * the server has the mapping.  What it answers is from outside: unknown
+ * addresses and odd lines are ignored.
+ */
 #include "symbol/remote.h"
 
 #include "base/map.h"
+#include "symbol/unsymbolizable.h"
+
+/* Of a question, and of its answer: a line for each address. */
+#define MAX_BYTES ((size_t)256 << 20)
+
+#define MAX_URL_TAIL 16 /* "/symbolz" */
 
 struct answer {
     uint64_t address;
@@ -179,16 +191,16 @@ static bool ask(struct profile *p, uint32_t mapping,
         .mapping = mapping,
         .offset = (int64_t)(source->start - p->mappings.v[mapping].start),
     };
-    struct buf url = BUF_INIT(BUF_NO_LIMIT), body = BUF_INIT(BUF_NO_LIMIT);
-    struct buf reply = BUF_INIT(BUF_NO_LIMIT);
+    struct buf url = BUF_INIT(source->url.n + MAX_URL_TAIL);
+    struct buf body = BUF_INIT(MAX_BYTES), reply = BUF_INIT(MAX_BYTES);
     bool ok;
 
     map_init(&q.functions, p->arena, 0);
     symbol_url(&url, source->url);
     ok = build_body(&q, &body, err);
     if (ok && body.len) {
-        ok = request->post(request->arg, buf_str(&url), buf_str(&body), &reply,
-                           err);
+        ok = request->ask(request->arg, source, buf_str(&url), buf_str(&body),
+                          &reply, err);
         if (ok) {
             parse_reply(&q, buf_str(&reply));
             apply_answers(&q);
@@ -213,10 +225,13 @@ source_of(const struct profile *p, const struct mapping *m,
     return NULL;
 }
 
-bool symbolize_remote(struct profile *p,
+void symbolize_remote(struct profile *p,
                       const struct symbolize_request *request, bool force,
-                      struct error *err)
+                      struct buf *messages)
 {
+    struct str refused = STR("");
+    struct error err;
+
     for (uint32_t i = 0; i < p->mappings.n; i++) {
         struct mapping *m = &p->mappings.v[i];
         const struct symbolize_source *source;
@@ -225,11 +240,13 @@ bool symbolize_remote(struct profile *p,
             symbolize_is_unsymbolizable(profile_str(p, m->file)))
             continue;
         source = source_of(p, m, request);
-        if (!source)
+        if (!source || str_eq(source->url, refused))
             continue;
-        if (!ask(p, i, source, request, err))
-            return false;
-        m->has_functions = true;
+        if (ask(p, i, source, request, &err)) {
+            m->has_functions = true;
+        } else {
+            buf_addf(messages, "No names from the server: %s\n", err.text);
+            refused = source->url;
+        }
     }
-    return true;
 }

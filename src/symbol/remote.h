@@ -1,14 +1,16 @@
 #ifndef SYMBOL_REMOTE_H
 #define SYMBOL_REMOTE_H
 
-#include "symbol/symbolize.h"
+#include "profile/profile.h"
+#include "symbol/symbolize_request.h"
 
 /*
  * Asks the servers that the profile came from ("symbolz"): function names
- * for the addresses of each mapping that has none.
+ * for the addresses of each mapping that has none.  A server that does not
+ * answer is asked once and costs a line in `messages`.
  */
-bool symbolize_remote(struct profile *p,
+void symbolize_remote(struct profile *p,
                       const struct symbolize_request *request, bool force,
-                      struct error *err);
+                      struct buf *messages);
 
 #endif

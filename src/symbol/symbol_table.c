@@ -1,8 +1,14 @@
+/*
+ * Symbols sorted by address.  The table is read once as a whole, since sorting
+ * needs all of it; names stay in the file and are read when somebody asks.
+ */
 #include "symbol/symbol_table.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/search.h"
+#include "elf/symbol_choice.h"
 
 /* --- the file's records ------------------------------------------------- */
 
@@ -63,39 +69,30 @@ static bool is_loaded(const struct elf_file *elf, const Elf64_Sym *s)
 
 static bool counts(const struct elf_file *elf, const Elf64_Sym *s)
 {
-    switch (ELF64_ST_TYPE(s->st_info)) {
-    case STT_FUNC:
-    case STT_GNU_IFUNC:
-    case STT_NOTYPE:
-    case STT_OBJECT:
-        return s->st_name && is_loaded(elf, s);
-    default:
-        return false;
-    }
+    return (elf_symbol_is_code(s->st_info) ||
+            ELF64_ST_TYPE(s->st_info) == STT_OBJECT) &&
+           s->st_name && is_loaded(elf, s);
 }
 
-/* "$x", "$d.12": where aarch64's code and data start, no names. */
-static bool is_mapping_symbol(struct raw_symbols *r, const Elf64_Sym *s)
+static bool is_mark(struct raw_symbols *r, const Elf64_Sym *s)
 {
     const uint8_t *p;
 
     if (ELF64_ST_TYPE(s->st_info) != STT_NOTYPE ||
-        ELF64_ST_BIND(s->st_info) != STB_LOCAL ||
-        (r->elf->machine != EM_AARCH64 && r->elf->machine != EM_ARM))
-        return false;
+        ELF64_ST_BIND(s->st_info) != STB_LOCAL)
+        return false; /* without looking at its name */
     p = elf_section_at(&r->names, s->st_name, 1);
-    return p && *p == '$';
+    return p && elf_symbol_is_mark(s->st_info, (const char *)p);
+}
+
+static struct elf_symbol_place place_of(const struct symbol_entry *s)
+{
+    return (struct elf_symbol_place){s->address, s->size, s->order};
 }
 
 static int by_address(const void *a, const void *b)
 {
-    const struct symbol_entry *x = a, *y = b;
-
-    if (x->address != y->address)
-        return x->address < y->address ? -1 : 1;
-    if (x->size != y->size)
-        return x->size < y->size ? -1 : 1;
-    return x->order < y->order ? -1 : 1;
+    return elf_symbol_compare(place_of(a), place_of(b));
 }
 
 static void choose_best(struct symbol_table *t, struct arena *a)
@@ -122,7 +119,7 @@ bool symbol_table_read(struct symbol_table *t, struct arena *a,
 
         if (kind == STT_FILE)
             file = s.st_name;
-        if (counts(elf, &s) && !is_mapping_symbol(&r, &s))
+        if (counts(elf, &s) && !is_mark(&r, &s))
             *vec_push(a, &t->all) = (struct symbol_entry){
                 .address = s.st_value,
                 .size = s.st_size,
@@ -140,6 +137,7 @@ bool symbol_table_read(struct symbol_table *t, struct arena *a,
     }
     qsort(t->all.v, t->all.n, sizeof(*t->all.v), by_address);
     choose_best(t, a);
+    assert(t->best.n > 0 && t->best.n <= t->all.n);
     return true;
 }
 

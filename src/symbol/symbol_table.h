@@ -3,15 +3,14 @@
 
 #include "base/vec.h"
 #include "elf/section.h"
-#include "symbol/object.h"
+#include "symbol/object_types.h"
 
 /*
  * The symbols of an ELF file by address.  Names stay in the file until they
  * are asked for.
  *
- * Answers are those of llvm-symbolizer: functions, objects and labels of
- * sections that are loaded count; of several at one address the largest, of
- * these the last in the file.
+ * Functions, objects and labels of sections that are loaded count; which of
+ * several at one address is in elf/symbol_choice.h.
  */
 struct symbol_entry {
     uint64_t address, size;

@@ -54,7 +54,7 @@ static bool parse_word(struct str word, struct mode *mode)
 static struct mode parse_mode(struct str text, struct buf *messages)
 {
     struct mode mode = {.local = true, .remote = true};
-    struct buf lower = BUF_INIT(BUF_NO_LIMIT);
+    struct buf lower = BUF_INIT(text.n);
     struct str rest, word;
 
     for (size_t i = 0; i < text.n; i++)
@@ -71,28 +71,17 @@ static struct mode parse_mode(struct str text, struct buf *messages)
     return mode;
 }
 
-bool symbolize_profile(struct profile *p,
+void symbolize_profile(struct profile *p,
                        const struct symbolize_request *request,
-                       struct buf *messages, struct error *err)
+                       struct buf *messages)
 {
     struct mode mode = parse_mode(request->mode, messages);
 
     if (mode.none)
-        return true;
+        return;
     if (mode.local)
         symbolize_local(p, mode.names_only, mode.force, messages);
-    if (mode.remote && !symbolize_remote(p, request, mode.force, err))
-        return false;
+    if (mode.remote)
+        symbolize_remote(p, request, mode.force, messages);
     demangle_profile(p, mode.demangle, mode.force);
-    return true;
-}
-
-bool symbolize_is_unsymbolizable(struct str file)
-{
-    struct str base = path_base(file);
-
-    return file.n == 0 || str_has_prefix(base, STR("[")) ||
-           str_has_prefix(base, STR("linux-vdso")) ||
-           str_has_prefix(file, STR("/dev/dri/")) ||
-           str_has_prefix(file, STR("/memfd:")) || str_eq(file, STR("//anon"));
 }

@@ -1,4 +1,10 @@
-#include "dwarf/others.h"
+/*
+ * Debug information that is not in the file itself: the part that dwz moved to
+ * a common file (.gnu_debugaltlink), and split units in .dwo files or .dwp
+ * packages.  A split file must have the id that its skeleton names, otherwise
+ * it belongs to another build and its lines would be wrong.
+ */
+#include "dwarf/linked_files.h"
 
 #include <dwarf.h>
 #include <fcntl.h>

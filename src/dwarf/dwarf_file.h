@@ -1,8 +1,8 @@
-#ifndef DWARF_FILE_H
-#define DWARF_FILE_H
+#ifndef DWARF_DWARF_FILE_H
+#define DWARF_DWARF_FILE_H
 
 #include "base/pages.h"
-#include "elf/file.h"
+#include "elf/elf_file.h"
 #include "elf/section.h"
 
 /*

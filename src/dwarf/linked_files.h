@@ -1,5 +1,5 @@
-#ifndef DWARF_OTHERS_H
-#define DWARF_OTHERS_H
+#ifndef DWARF_LINKED_FILES_H
+#define DWARF_LINKED_FILES_H
 
 #include "dwarf/unit.h"
 

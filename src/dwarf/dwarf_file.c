@@ -1,9 +1,7 @@
-#include "dwarf/file.h"
+#include "dwarf/dwarf_file.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "dwarf/unit.h"
 
 static const char *const section_names[DWARF_SECTIONS] = {
     [DWARF_INFO] = "info",         [DWARF_ABBREV] = "abbrev",
@@ -24,8 +22,7 @@ static const Elf64_Shdr *find(const struct elf_file *elf, const char *prefix,
 
 bool dwarf_file_open(struct dwarf_file *f, int fd, struct dwarf_work *work)
 {
-    *f = (struct dwarf_file){.work = work,
-                             .units = {.size = sizeof(struct dwarf_unit)}};
+    *f = (struct dwarf_file){.work = work};
     if (!elf_file_open(&f->elf, fd))
         return false;
     f->is_split = !find(&f->elf, "debug", "info", "") &&

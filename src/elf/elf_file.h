@@ -1,5 +1,5 @@
-#ifndef ELF_FILE_H
-#define ELF_FILE_H
+#ifndef ELF_ELF_FILE_H
+#define ELF_ELF_FILE_H
 
 #include <elf.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-#ifndef PERF_FILE_H
-#define PERF_FILE_H
+#ifndef PERF_PERF_FILE_H
+#define PERF_PERF_FILE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,6 +44,7 @@ struct perf_file {
     VEC(struct perf_event) events;
     VEC(struct perf_id) ids; /* by id */
     VEC(struct perf_build_id) build_ids;
+    struct str hostname; /* where it was recorded; "": not told */
 };
 
 /* One record; the payload is behind its header. */

@@ -1,4 +1,10 @@
-#include "perf/file.h"
+/*
+ * The container: header, event descriptions, build ids, and the sequence of
+ * records, both for files and for the form that perf writes to a pipe.
+ * Offsets and sizes come from the file, so every access goes through part() or
+ * a cursor that stops at the end.
+ */
+#include "perf/perf_file.h"
 
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -14,7 +20,7 @@ enum {
     RECORD_COMPRESSED = 81,
 };
 
-enum { FEATURE_BUILD_ID = 2, FEATURE_EVENT_DESC = 12 };
+enum { FEATURE_BUILD_ID = 2, FEATURE_HOSTNAME = 3, FEATURE_EVENT_DESC = 12 };
 
 #define ATTR_MIN      64 /* the first version of struct perf_event_attr */
 #define BUILD_ID_SIZE 24 /* 20 bytes, and the number of those that count */
@@ -172,6 +178,8 @@ static void read_feature(struct perf_file *f, uint64_t which, struct str body)
 
     if (which == FEATURE_EVENT_DESC)
         read_descriptions(f, body);
+    else if (which == FEATURE_HOSTNAME && body.n > 4) /* its length first */
+        f->hostname = str_of(body.s + 4, strnlen(body.s + 4, body.n - 4));
     else if (which == FEATURE_BUILD_ID)
         while (take_record(&body, &r))
             add_build_id(f, r.misc, r.payload);

@@ -1,0 +1,20 @@
+#ifndef ELF_PRELOAD_CHECK_H
+#define ELF_PRELOAD_CHECK_H
+
+/*
+ * Can LD_PRELOAD reach a program?  Not if there is no loader that reads it (a
+ * statically linked program), or if the loader must not (set-uid programs
+ * and those with file capabilities), or if the library is of another kind
+ * than the program (32 bits, another processor, another C library).
+ *
+ * Returns the reason as words that complete "the program cannot be profiled:
+ * …", or NULL if it can be, or if the file cannot be read.  A script is
+ * followed to its interpreter.  Async-signal-safe.
+ */
+const char *preload_obstacle(const char *path);
+
+/* This answer is different from the others: with our library in LD_PRELOAD
+ * the program would not even start. */
+extern const char preload_other_libc[];
+
+#endif

@@ -1,0 +1,12 @@
+#ifndef PROFILE_DECODE_VERDICT_H
+#define PROFILE_DECODE_VERDICT_H
+
+/* What is wrong with bytes that the decoder does not accept: it decides what a
+ * reader does next. */
+enum decode_verdict {
+    DECODE_NOT_PROTO, /* not profile.proto: perhaps another format */
+    DECODE_REFUSED,   /* empty, several profiles in a row, past a limit */
+    DECODE_UNSOUND,   /* well-formed, but against the rules of check.h */
+};
+
+#endif

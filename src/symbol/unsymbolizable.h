@@ -1,0 +1,14 @@
+#ifndef SYMBOL_UNSYMBOLIZABLE_H
+#define SYMBOL_UNSYMBOLIZABLE_H
+
+#include <stdbool.h>
+
+#include "base/str.h"
+
+/*
+ * Is there nothing to be found for such a file: [vdso], /dev/dri/…, //anon,
+ * memfds, no name at all?
+ */
+bool symbolize_is_unsymbolizable(struct str file);
+
+#endif
