@@ -1,8 +1,12 @@
+/*
+ * One table describes all options.  The command line, the shell, the page's
+ * query and saved configurations are read and written through it, so that an
+ * option has the same name, type and default everywhere.
+ */
 #include "report/config.h"
 
 #include <limits.h>
 #include <stddef.h>
-#include <strings.h>
 
 #include "base/goformat.h"
 #include "base/goparse.h"
@@ -100,7 +104,7 @@ void *config_at(struct report_config *c, const struct config_field *f)
 static bool refuse(struct error *err, const char *before, struct str text,
                    const char *after)
 {
-    struct buf b = BUF_INIT(BUF_NO_LIMIT);
+    struct buf b = BUF_INIT(sizeof(err->text));
 
     goformat_quote(&b, text);
     error_set(err, "%s%s%s", before, buf_cstr(&b), after);
@@ -111,7 +115,7 @@ static bool refuse(struct error *err, const char *before, struct str text,
 static bool is_word(struct str s, const char *const *words)
 {
     for (; *words; words++)
-        if (s.n == strlen(*words) && strncasecmp(s.s, *words, s.n) == 0)
+        if (str_eq_nocase(s, str_from(*words)))
             return true;
     return false;
 }

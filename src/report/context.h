@@ -4,7 +4,7 @@
 #include "profile/measure.h"
 #include "profile/profile.h"
 #include "regex/regex.h"
-#include "report/report.h"
+#include "report/request.h"
 
 /*
  * One report under way: the filtered, aggregated profile and what the
@@ -40,6 +40,10 @@ static inline int64_t report_divisor(const struct report *r, size_t sample)
     return r->config.mean ? r->profile->values[sample * r->profile->types.n]
                           : 0;
 }
+
+/* Hands `out` to the request's drain once it is long.  For formats that have
+ * nothing to take back: to be called between their records. */
+bool report_drain(const struct report *r, struct buf *out, struct error *err);
 
 /* The value as divide_by makes it. */
 int64_t report_divided(const struct report *r, int64_t value);

@@ -1,3 +1,8 @@
+/*
+ * Filters work on the samples of the profile in place.  The order in which
+ * expressions are compiled and applied is visible to the user, in errors and
+ * in warnings about expressions that match nothing, and is google/pprof's.
+ */
 #include "report/filters.h"
 
 #include "profile/filter.h"

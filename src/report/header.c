@@ -1,3 +1,7 @@
+/*
+ * The wording and order of the lines are google/pprof's.  They are kept as a
+ * list, because -dot puts them into a box of the graph.
+ */
 #include "report/header.h"
 
 #include "base/goformat.h"
@@ -8,37 +12,34 @@
 #define LONGEST_FILTER 80 /* bytes of a filter that are shown */
 
 /* A line that is being written; `close_line` adds it to the header. */
-static struct buf open_line(void)
+static struct buf open_line(const struct report *r)
 {
-    return (struct buf)BUF_INIT(BUF_NO_LIMIT);
+    return arena_buf(r->arena);
 }
 
 static void close_line(struct header_lines *h, const struct report *r,
-                       struct buf *line)
+                       struct buf line)
 {
-    struct str copy = arena_str(r->arena, buf_str(line));
-
-    *vec_push(r->arena, &h->lines) = copy;
-    buf_release(line);
+    *vec_push(r->arena, &h->lines) = buf_str(&line);
 }
 
 static void add_pair(struct header_lines *h, const struct report *r,
                      const char *name, struct str value)
 {
-    struct buf line = open_line();
+    struct buf line = open_line(r);
 
     buf_addf(&line, "%s: ", name);
     buf_add(&line, value);
-    close_line(h, r, &line);
+    close_line(h, r, line);
 }
 
 static void add_time(struct header_lines *h, const struct report *r)
 {
-    struct buf line = open_line();
+    struct buf line = open_line(r);
 
     buf_add(&line, STR("Time: "));
     goformat_time_seconds(&line, r->profile->time_ns);
-    close_line(h, r, &line);
+    close_line(h, r, line);
 }
 
 /* "Duration: 10s, Total samples = 1.12s (11.20%)": the share only where the
@@ -46,7 +47,7 @@ static void add_time(struct header_lines *h, const struct report *r)
 static void add_duration(struct header_lines *h, const struct report *r)
 {
     int64_t duration = r->profile->duration_ns;
-    struct buf line = open_line();
+    struct buf line = open_line(r);
     struct str unit;
     double total;
 
@@ -61,7 +62,7 @@ static void add_duration(struct header_lines *h, const struct report *r)
         measure_percentage(&line, number_trunc(total), duration);
         buf_add_char(&line, ')');
     }
-    close_line(h, r, &line);
+    close_line(h, r, line);
 }
 
 void header_add_profile(struct header_lines *h, const struct report *r)
@@ -108,7 +109,7 @@ static void add_filters(struct header_lines *h, const struct report *r)
     bool any = false;
 
     for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++) {
-        struct buf line = open_line();
+        struct buf line = open_line(r);
         const size_t indent = 3;
 
         if (filters[i].value.n == 0)
@@ -123,14 +124,14 @@ static void add_filters(struct header_lines *h, const struct report *r)
             line.len = indent + LONGEST_FILTER;
             buf_add(&line, STR("…"));
         }
-        close_line(h, r, &line);
+        close_line(h, r, line);
     }
 }
 
 static void add_accounting(struct header_lines *h, const struct report *r,
                            int64_t flat_sum)
 {
-    struct buf line = open_line(), share = open_line();
+    struct buf line = open_line(r), share = open_line(r);
 
     buf_add(&line, STR("Showing nodes accounting for "));
     report_add_value(r, &line, flat_sum);
@@ -141,21 +142,21 @@ static void add_accounting(struct header_lines *h, const struct report *r,
     report_add_value(r, &line, r->total);
     buf_add(&line, STR(" total"));
     buf_release(&share);
-    close_line(h, r, &line);
+    close_line(h, r, line);
 }
 
 static void add_dropped(struct header_lines *h, const struct report *r,
                         size_t n, const char *what, const char *measured,
                         double fraction)
 {
-    struct buf line = open_line();
+    struct buf line = open_line(r);
 
     buf_addf(&line, "Dropped %zu %s%s (%s <= ", n, what, n > 1 ? "s" : "",
              measured);
     report_add_value(r, &line,
                      i64_abs(number_trunc((double)r->total * fraction)));
     buf_add_char(&line, ')');
-    close_line(h, r, &line);
+    close_line(h, r, line);
 }
 
 void header_add_graph(struct header_lines *h, const struct report *r,
@@ -172,11 +173,11 @@ void header_add_graph(struct header_lines *h, const struct report *r,
         add_dropped(h, r, counts->dropped_edges, "edge", "freq",
                     r->config.edgefraction);
     if (counts->shown > 0 && counts->shown < counts->candidates) {
-        struct buf line = open_line();
+        struct buf line = open_line(r);
 
         buf_addf(&line, "Showing top %zu nodes out of %zu", counts->shown,
                  counts->candidates);
-        close_line(h, r, &line);
+        close_line(h, r, line);
     }
 }
 

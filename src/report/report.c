@@ -13,13 +13,13 @@
 #include "base/path.h"
 #include "profile/aggregate.h"
 #include "profile/tag_frames.h"
-#include "report/change.h"
 #include "report/context.h"
-#include "report/explain.h"
 #include "report/filters.h"
 #include "report/header.h"
+#include "report/stack/change.h"
 #include "report/total.h"
 
+#define DRAIN_BYTES           ((size_t)1 << 20)
 #define DEFAULT_GRAPH_NODES   80
 #define DEFAULT_MARKDOWN_ROWS 20
 
@@ -61,7 +61,7 @@ static size_t find_type(const struct profile *p, struct str name)
 static bool unknown_type(const struct profile *p, struct str name,
                          struct error *err)
 {
-    struct buf text = BUF_INIT(BUF_NO_LIMIT);
+    struct buf text = BUF_INIT(sizeof(err->text));
 
     goformat_quote(&text, name);
     buf_add(&text, STR(" must be one of: ["));
@@ -207,6 +207,7 @@ static bool select_value(struct report *r, struct error *err)
         return false;
     if (r->config.divide_by == 0)
         return error_set(err, "zero divisor specified");
+    assert(r->value_index < p->types.n);
     type = &p->types.v[r->value_index];
     r->sample_type = profile_str(p, type->type);
     if (r->config.mean)
@@ -292,6 +293,20 @@ static void add_tag_frames(struct report *r)
         buf_add(r->warnings, STR("TagLeaf expression matched no samples\n"));
 }
 
+/* The filters of the config, and of those that come with it. */
+static bool apply_filters(struct report *r, struct error *err)
+{
+    const struct report_config own = r->config;
+    bool ok = report_apply_filters(r, err);
+
+    for (size_t i = 0; ok && i < r->request->n_also; i++) {
+        r->config = r->request->also[i];
+        ok = report_apply_filters(r, err);
+    }
+    r->config = own;
+    return ok;
+}
+
 static bool prepare(struct report *r, struct error *err)
 {
     bool relative = r->config.relative_percentages;
@@ -299,14 +314,26 @@ static bool prepare(struct report *r, struct error *err)
     find_label_units(r);
     override_config(&r->config, r->request);
     add_tag_frames(r);
-    if (relative && !report_apply_filters(r, err))
+    if (relative && !apply_filters(r, err))
         return false;
     if (!select_value(r, err) || !compile_argument(r, err))
         return false;
     r->total = report_total(r);
-    if (!relative && !report_apply_filters(r, err))
+    if (!relative && !apply_filters(r, err))
         return false;
     aggregate(r);
+    return true;
+}
+
+bool report_drain(const struct report *r, struct buf *out, struct error *err)
+{
+    const struct report_request *q = r->request;
+
+    if (!q->drain || out->len < DRAIN_BYTES)
+        return true;
+    if (!q->drain(q->drain_arg, buf_str(out), err))
+        return false;
+    buf_clear(out);
     return true;
 }
 
@@ -379,9 +406,10 @@ bool report_selected_total(const struct profile *p,
 }
 
 bool report_growth(struct profile *p, const struct report_config *config,
-                   struct arena *a, struct growth *out, struct error *err)
+                   enum growth_of of, struct arena *a, struct growth *out,
+                   struct error *err)
 {
-    struct buf warnings = BUF_INIT(BUF_NO_LIMIT);
+    struct buf warnings = arena_buf(a);
     struct report_request request = {.format = REPORT_EXPLAIN,
                                      .config = config};
     struct report r = {
@@ -391,14 +419,14 @@ bool report_growth(struct profile *p, const struct report_config *config,
         .config = *config,
         .warnings = &warnings,
     };
-    struct stack_table stacks;
+    struct report_stacks stacks;
     struct changes changes;
     bool ok = prepare(&r, err);
 
     if (ok) {
-        stack_table_make(&stacks, &r);
+        report_stacks_make(&stacks, &r);
         changes_find(&changes, r.arena, &stacks, r.value_index);
-        *out = growth_find(&changes, &stacks);
+        *out = growth_find(&changes, &stacks, of);
         out->name = arena_str(a, out->name);
     }
     buf_release(&warnings);

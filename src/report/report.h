@@ -4,56 +4,13 @@
 #include "base/buf.h"
 #include "profile/profile.h"
 #include "report/config.h"
+#include "report/request.h"
+#include "report/stack/growth.h"
 
 /*
  * From a profile to the bytes of a report.  The terminal, the shell and the
  * page all come through here, so their numbers can never differ.
  */
-
-enum report_format {
-    REPORT_CALLGRIND,
-    REPORT_COMMENTS,
-    REPORT_DISASM,
-    REPORT_DOT,
-    REPORT_EXPLAIN,
-    REPORT_FLAME,
-    REPORT_FOLDED,
-    REPORT_JSON,
-    REPORT_LIST,
-    REPORT_MARKDOWN,
-    REPORT_PEEK,
-    REPORT_PROTO,
-    REPORT_RAW,
-    REPORT_SPEEDSCOPE,
-    REPORT_TAGS,
-    REPORT_TEXT,
-    REPORT_TOPPROTO,
-    REPORT_TRACES,
-    REPORT_TREE,
-    REPORT_WEBLIST,
-};
-
-struct objects; /* symbol/objects.h: binaries, for reports on code */
-struct report;  /* report/context.h: a report that is ready to be written */
-
-/* Appends a report to `out`; what is there when it fails is thrown away. */
-typedef bool report_body(struct report *r, struct buf *out, struct error *err);
-
-struct report_request {
-    enum report_format format;
-    report_body *body;   /* writes it instead of the format's own writer; the
-                            options mean what they mean for the format */
-    struct str argument; /* regexp of list, peek, disasm, weblist */
-    const struct report_config *config;
-    const struct objects *objects; /* NULL: none can be opened */
-    struct buf *aside;     /* lines for stdout before the report, also when it
-                              fails (binaries that cannot be opened); or NULL */
-    int default_nodecount; /* of tables (text, json, markdown) for nodecount
-                              -1: 0 means all, the shell wants 10 */
-    int columns;           /* width for terminal pictures, 0 = no terminal */
-    bool colour;           /* terminal colours wanted */
-    bool true_colour;      /* the terminal has more than 256 */
-};
 
 /*
  * Appends the report to `out`.  Warnings ("Focus expression matched no
@@ -83,5 +40,17 @@ bool report_selected_total(const struct profile *p,
 /* The index of the value that sample_index selects ("" is the default). */
 bool report_sample_index(const struct profile *p, struct str name, size_t *out,
                          struct error *err);
+
+/*
+ * How much worse a profile is than its base.
+ *
+ * The profile holds both: the samples of the base are negated and have the
+ * label pprof::base=true, as -diff_base makes them.  Filters and granularity
+ * of the config are obeyed.  The profile is used up, as by report_write.  The
+ * name in *out is from `a`.
+ */
+bool report_growth(struct profile *p, const struct report_config *config,
+                   enum growth_of of, struct arena *a, struct growth *out,
+                   struct error *err);
 
 #endif

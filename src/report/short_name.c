@@ -1,3 +1,8 @@
+/*
+ * google/pprof shortens names with regular expressions, one each for Go, Java
+ * and C++.  Here they are small matchers by hand, with the same preference for
+ * the longest path that leaves a readable rest.
+ */
 #include "report/short_name.h"
 
 static bool is_lower(char c)

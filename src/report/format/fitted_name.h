@@ -1,0 +1,16 @@
+#ifndef REPORT_FORMAT_FITTED_NAME_H
+#define REPORT_FORMAT_FITTED_NAME_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+/*
+ * Appends as much of "name percent amount" as fits in `room` columns of a
+ * terminal: the amount goes first, then the percentage, then the path of the
+ * name, its package or class, and in the end the rest of it is cut.
+ * Control characters become question marks.
+ */
+void fitted_name_add(struct buf *out, struct arena *a, struct str name,
+                     struct str percent, struct str amount, size_t room);
+
+#endif

@@ -1,0 +1,31 @@
+#ifndef REPORT_GRAPH_TAG_BOXES_H
+#define REPORT_GRAPH_TAG_BOXES_H
+
+#include "report/graph/graph.h"
+
+/*
+ * The little boxes that hang on a node of a picture: for each of its four
+ * heaviest label tags one, with its numeric tags hanging on it, and those of
+ * samples without labels on the node itself.
+ *
+ * A node without calls shows what it cost in all (so that the cost of nodes
+ * that were taken out is seen), others only what they cost themselves.
+ */
+struct tag_box {
+    struct str name;
+    int64_t weight;
+    uint32_t parent; /* another box of the list; NO_INDEX: the node */
+    size_t number;   /* among those that hang on the same */
+    bool is_numeric;
+    bool dotted; /* the weight is that of callees too */
+};
+
+struct tag_boxes {
+    VEC(struct tag_box) list; /* each after the one that it hangs on */
+};
+
+/* Memory from `a`; *out is used again, zeroed at first. */
+void tag_boxes_make(struct tag_boxes *out, struct arena *a,
+                    const struct graph *g, uint32_t node);
+
+#endif
