@@ -6,7 +6,8 @@ set -eu
 archive=$1 out=$2 ld=$3 objcopy=$4 ar=$5
 object=$out.o
 "$ld" -r --whole-archive "$archive" -o "$object"
-"$objcopy" --localize-hidden "$object"
+# The code gets a section of its own, by which own_code.c knows it.
+"$objcopy" --localize-hidden --rename-section .text=pprof_text "$object"
 rm -f "$out"
 "$ar" rcs "$out" "$object"
 rm -f "$object"

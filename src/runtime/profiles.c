@@ -1,34 +1,23 @@
+/*
+ * The table of all kinds of profiles.  It knows the room of each kind, so it
+ * stands above them.
+ */
 #include "runtime/profiles.h"
 
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/pages.h"
-#include "runtime/custom.h"
-#include "runtime/heap.h"
-#include "runtime/heap_profile.h"
-#include "runtime/lock_profile.h"
-#include "runtime/leak.h"
-#include "runtime/names.h"
+#include "runtime/heap/heap.h"
+#include "runtime/heap/heap_profile.h"
+#include "runtime/heap/leak.h"
+#include "runtime/lock/lock_profile.h"
 #include "runtime/state.h"
+#include "runtime/write/custom.h"
+#include "runtime/write/function_names.h"
 
 /* A snapshot's own table: most programs have far fewer different stacks. */
 #define SNAPSHOT_SLOTS (1u << 15)
 #define SNAPSHOT_BYTES (34u << 20)
-
-bool snapshot_begin(struct snapshot *s, const char *name, uint32_t slots,
-                    size_t bytes, struct error *err)
-{
-    *s = (struct snapshot){.spec = {.name = name,
-                                    .types = {{name, "count"}},
-                                    .n_types = 1,
-                                    .period_type = {name, "count"},
-                                    .period = 1,
-                                    .time_ns = clock_realtime_ns(),
-                                    .comments = BUF_INIT(4096)}};
-    return stack_table_init(&s->table, slots, bytes) ||
-           error_set(err, "out of memory");
-}
 
 static bool begin(struct snapshot *s, const char *name, struct error *err)
 {
@@ -125,6 +114,12 @@ static const struct profile_kind kinds[] = {
      .can_delta = true,
      .write_text = lock_write_text,
      .switched_off = lock_mutex_off},
+    {.name = "peak",
+     .description = "Sampled memory that was in use when most was",
+     .take = heap_take_peak,
+     .count = heap_count_sites,
+     .write_text = leak_write_text,
+     .switched_off = heap_switched_off},
     {.name = "threadcreate",
      .description = "Stacks that led to the creation of threads",
      .take = take_created,
@@ -146,24 +141,35 @@ const struct profile_kind *profiles_all(void)
     return kinds;
 }
 
-const struct profile_kind *profiles_find(struct str name)
+static const struct profile_kind *find_kind(struct str name)
 {
     for (const struct profile_kind *k = kinds; k->name; k++)
         if (str_eq(str_from(k->name), name))
             return k;
-    return custom_find(name);
+    return NULL;
+}
+
+const struct profile_kind *profiles_find(struct str name)
+{
+    const struct profile_kind *kind = find_kind(name);
+
+    return kind ? kind : custom_find(name);
+}
+
+bool profiles_is_reserved(struct str name)
+{
+    static const char *const words[] = {"cmdline", "profile", "symbol", "trace",
+                                        "wall"};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (str_eq(str_from(words[i]), name))
+            return true;
+    return find_kind(name) != NULL;
 }
 
 uint64_t profiles_count(const struct profile_kind *kind)
 {
     return kind->custom ? custom_count(kind->custom) : kind->count();
-}
-
-void snapshot_release(struct snapshot *s)
-{
-    stack_table_release(&s->table);
-    threads_release(&s->threads);
-    buf_release(&s->spec.comments);
 }
 
 static bool take(const struct profile_kind *kind, struct snapshot *out,
@@ -180,41 +186,6 @@ bool snapshot_take(const struct profile_kind *kind, struct snapshot *out,
                    struct error *err)
 {
     return take(kind, out, false, err);
-}
-
-bool snapshot_subtract(struct snapshot *after, const struct snapshot *before,
-                       struct error *err)
-{
-    const struct stack_record *r;
-    uint32_t at = 0;
-
-    while ((r = stack_table_next(&before->table, &at)) != NULL) {
-        struct stack_record *to =
-            stack_table_add(&after->table, r->pcs, r->n, r->tag);
-
-        if (!to)
-            return error_set(err, "too many different stacks");
-        for (unsigned i = 0; i < STACK_VALUES; i++)
-            stack_record_count(to, i, -atomic_load(&r->values[i]));
-    }
-    after->spec.duration_ns = after->spec.time_ns - before->spec.time_ns;
-    after->spec.default_type = NULL;
-    return true;
-}
-
-bool snapshot_label_threads(struct snapshot *s, struct error *err)
-{
-    if (!s->threads.v.n)
-        return true;
-    stack_table_clear(&s->table);
-    return threads_aggregate(&s->threads, true, &s->table) ||
-           error_set(err, "too many different stacks");
-}
-
-bool snapshot_write(const struct snapshot *s, struct buf *out,
-                    struct error *err)
-{
-    return profile_write(&s->spec, &s->table, out, err);
 }
 
 bool profiles_write(const struct profile_kind *kind, int debug, struct buf *out,

@@ -1,0 +1,32 @@
+#ifndef RUNTIME_ENDPOINT_QUERY_H
+#define RUNTIME_ENDPOINT_QUERY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+/*
+ * Words of a URL's query, read as Go's handlers read them: the first value
+ * counts, an unreadable one is as good as none, and so is a word with a
+ * semicolon.
+ */
+
+/* The decoded value in out[0..size); false if absent or empty.  One that is
+ * longer comes cut off and not decoded: no number is that long. */
+bool query_get(struct str query, struct str key, char *out, size_t size,
+               struct str *value);
+
+/* seconds= as a decimal with point and exponent; false if it is none. */
+bool query_seconds(struct str query, double *out);
+
+/* A number up to max; 0 if there is none. */
+uint64_t query_number(struct str query, struct str key, uint64_t max);
+
+/* Is it there as a number that is not 0? */
+bool query_flag(struct str query, struct str key);
+
+/* debug=: any decimal integer; everything else is 0. */
+int64_t query_debug(struct str query);
+
+#endif

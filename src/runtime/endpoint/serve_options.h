@@ -1,0 +1,65 @@
+#ifndef RUNTIME_ENDPOINT_SERVE_OPTIONS_H
+#define RUNTIME_ENDPOINT_SERVE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "http/access/guard.h"
+#include "http/server/server.h"
+
+struct pprof_serve_options;
+
+/*
+ * How the endpoint is served: what the program says, else the environment,
+ * else the default.  The names of the variables are in env.h; a set-uid
+ * program does not hear them.
+ */
+struct serve_options {
+    const char *address;
+    bool insecure; /* said in so many words */
+    bool quiet;    /* no line on stderr that says where it is */
+
+    const char *tls_cert, *tls_key, *client_ca;
+    const char *client_allow, *token_file, *hosts;
+    bool kubernetes;
+    unsigned unix_mode;
+
+    uint64_t max_seconds, max_reply_bytes;
+    unsigned max_connections, max_requests, max_cpu_percent;
+
+    const char *audit; /* "off", "stderr" or a file; NULL: stderr if guarded */
+    void (*on_audit)(void *arg, const char *line); /* instead */
+    void *audit_arg;
+};
+
+/* `asked` may be NULL.  False: a number that is none, or two settings that do
+ * not go together, or an address that strangers can reach. */
+/* Can the certificate files be read? */
+bool serve_options_check_files(const struct serve_options *o,
+                               struct error *err);
+
+/* Does the environment ask for an endpoint?  PPROF_ADDR empty or 0 does not. */
+bool serve_options_wanted(void);
+
+bool serve_options_read(const struct pprof_serve_options *asked,
+                        struct serve_options *out, struct error *err);
+
+/* Is anybody asked who he is? */
+bool serve_options_guard(const struct serve_options *o);
+
+/* The guard and the limits that the options ask for.  `say` takes messages
+ * for a log. */
+struct guard *serve_options_new_guard(const struct serve_options *o,
+                                      void (*say)(void *arg, const char *words),
+                                      struct error *err);
+struct http_limits serve_options_limits(const struct serve_options *o,
+                                        unsigned workers);
+
+/* A copy that outlives what it was made of. */
+bool serve_options_copy(const struct serve_options *o,
+                        struct serve_options *out);
+void serve_options_release(struct serve_options *o);
+
+#endif

@@ -1,0 +1,31 @@
+#ifndef RUNTIME_THREAD_RUN_SHARE_H
+#define RUNTIME_THREAD_RUN_SHARE_H
+
+#include <stdint.h>
+
+/*
+ * Does a thread that is awake run, or wait for a CPU?
+ *
+ * Seen from another thread the answer depends on where that one runs: on the
+ * same CPU it is always "waits".  So it is not looked at but counted: of the
+ * time since the last look that the thread was awake, the scheduler knows how
+ * much it ran, and so many of the looks are called running, one after the
+ * other as they become due.
+ */
+struct run_share {
+    int64_t time_ns, cpu_ns;   /* at the last look; 0: there was none */
+    int64_t ran_ns, waited_ns; /* up to then, as the scheduler counts */
+    int64_t credit;            /* thousandths of a look that it ran and that
+                                  were not called so yet */
+};
+
+/* At a look at `time_ns`, when the thread had used `cpu_ns`: STATE_RUNNING or
+ * STATE_RUNNABLE; `guess` while there is nothing to count from. */
+unsigned run_share_state(struct run_share *s, int tid, int64_t time_ns,
+                         int64_t cpu_ns, unsigned guess);
+
+/* The same from numbers of the scheduler. */
+unsigned run_share_next(struct run_share *s, int64_t ran_ns, int64_t waited_ns,
+                        unsigned guess);
+
+#endif

@@ -1,0 +1,23 @@
+#ifndef RUNTIME_UNWIND_TABLE_BUILDER_H
+#define RUNTIME_UNWIND_TABLE_BUILDER_H
+
+/*
+ * The thread that makes unwind tables and looks for new code.
+ *
+ * It starts when somebody is about to walk many stacks, builds what is big
+ * with low priority, and then sleeps until a walk ends in code that nobody
+ * knows (sampler.new_code): a library that has just been loaded is known after
+ * the first sample in it.  Where nothing new is found, as with generated code,
+ * it looks less and less often.
+ */
+
+/* Brings the modules up to date and has the tables of what is new made in
+ * the background; walks do without them until then.  Not with the lock. */
+void table_builder_refresh(void);
+
+/* Something was loaded or unloaded: look soon, if the thread is there. */
+void table_builder_notice(void);
+
+void table_builder_after_fork(void);
+
+#endif
