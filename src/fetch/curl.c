@@ -21,6 +21,23 @@ static bool find(void *library, const char *name, void *function)
     return true;
 }
 
+static bool find_multi(void *library)
+{
+    return find(library, "curl_multi_init", &api.multi_init) &&
+           find(library, "curl_multi_setopt", &api.multi_setopt) &&
+           find(library, "curl_multi_add_handle", &api.multi_add_handle) &&
+           find(library, "curl_multi_remove_handle",
+                &api.multi_remove_handle) &&
+           find(library, "curl_multi_socket_action",
+                &api.multi_socket_action) &&
+           find(library, "curl_multi_info_read", &api.multi_info_read) &&
+           find(library, "curl_multi_assign", &api.multi_assign) &&
+           find(library, "curl_multi_perform", &api.multi_perform) &&
+           find(library, "curl_multi_poll", &api.multi_poll) &&
+           find(library, "curl_multi_wakeup", &api.multi_wakeup) &&
+           find(library, "curl_multi_cleanup", &api.multi_cleanup);
+}
+
 static void load(void)
 {
     void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
@@ -39,7 +56,8 @@ static void load(void)
         find(library, "curl_easy_strerror", &api.easy_strerror) &&
         find(library, "curl_easy_cleanup", &api.easy_cleanup) &&
         find(library, "curl_slist_append", &api.slist_append) &&
-        find(library, "curl_slist_free_all", &api.slist_free_all))
+        find(library, "curl_slist_free_all", &api.slist_free_all) &&
+        find_multi(library))
         global_init(CURL_GLOBAL_DEFAULT);
 }
 

@@ -20,6 +20,21 @@ struct curl_api {
     void (*easy_cleanup)(CURL *);
     struct curl_slist *(*slist_append)(struct curl_slist *, const char *);
     void (*slist_free_all)(struct curl_slist *);
+
+    /* Many transfers on one thread: socket_action with the caller's own epoll
+     * for thousands, perform and poll for a few. */
+    CURLM *(*multi_init)(void);
+    CURLMcode (*multi_setopt)(CURLM *, CURLMoption, ...);
+    CURLMcode (*multi_add_handle)(CURLM *, CURL *);
+    CURLMcode (*multi_remove_handle)(CURLM *, CURL *);
+    CURLMcode (*multi_socket_action)(CURLM *, curl_socket_t, int, int *);
+    CURLMsg *(*multi_info_read)(CURLM *, int *);
+    CURLMcode (*multi_assign)(CURLM *, curl_socket_t, void *);
+    CURLMcode (*multi_perform)(CURLM *, int *);
+    CURLMcode (*multi_poll)(CURLM *, struct curl_waitfd *, unsigned, int,
+                            int *);
+    CURLMcode (*multi_wakeup)(CURLM *); /* from any thread */
+    CURLMcode (*multi_cleanup)(CURLM *);
 };
 
 /* Any thread may call this; NULL if there is no libcurl here. */

@@ -1,17 +1,23 @@
+/*
+ * A source is opened as a file first and treated as a URL only if there is no
+ * such file, since a file name may look like one ("host:8080").  Sources are
+ * fetched by several threads: timed profiles have to run at the same time, and
+ * files keep one processor each busy.
+ */
 #include "fetch/fetch.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/goformat.h"
-#include "fetch/perf_data.h"
 #include "fetch/source_url.h"
-
-#define SECOND ((int64_t)1000000000)
+#include "perf/convert.h"
 
 /* What the threads share: each takes the next source until none is left. */
 struct work {
@@ -53,7 +59,7 @@ static bool tell_progress(void *arg)
 static void announce(const struct source_url *source,
                      const struct fetch_options *o)
 {
-    struct buf words = BUF_INIT(BUF_NO_LIMIT);
+    struct buf words = BUF_INIT(source->url.n + 256);
 
     buf_addf(&words, "Fetching profile over HTTP from %" STR_FMT,
              STR_ARG(source->url));
@@ -75,6 +81,7 @@ static bool get(const struct source_url *source, const struct fetch_options *o,
     struct wait wait = {.options = o,
                         .end_ns = clock_monotonic_ns() + source->duration_ns};
 
+    http.login = source->login;
     http.timeout_ns = source->timeout_ns;
     if (http.max_reply == 0 && o->limits)
         http.max_reply = o->limits->input_bytes;
@@ -82,7 +89,7 @@ static bool get(const struct source_url *source, const struct fetch_options *o,
         http.tick = tell_progress;
         http.tick_arg = &wait;
     }
-    if (!http_exchange(source->url, false, STR(""), &http, reply, err))
+    if (!http_fetch(source->url, false, STR(""), &http, reply, err))
         return error_wrap(err, "http fetch");
     if (reply->status == 200)
         return true;
@@ -123,31 +130,66 @@ static struct str keep(struct work *w, struct str text)
     return text;
 }
 
-static struct profile *
-read_file(const char *name, const struct fetch_options *o, struct error *err)
+/* A file that is open: a profile, or what perf record wrote. */
+static struct profile *read_file(int fd, const char *name,
+                                 const struct profile_limits *limits,
+                                 struct error *err)
 {
-    return perf_data_detect(name) ? perf_data_read(name, o->limits, err)
-                                  : profile_read_file(name, o->limits, err);
+    struct buf bytes =
+        BUF_INIT((limits ? limits : &profile_default_limits)->input_bytes);
+    struct profile *p = NULL;
+
+    if (!file_read_fd(fd, name, &bytes, err)) {
+        buf_release(&bytes);
+        return NULL;
+    }
+    if (!perf_file_detect(buf_str(&bytes)))
+        return profile_read_buf(&bytes, limits, err);
+    p = perf_convert(buf_str(&bytes), limits, err);
+    buf_release(&bytes);
+    return p;
+}
+
+/* What cannot be opened: a file all the same, or a URL. */
+static void fetch_unopened(struct work *w, struct arena *a, struct str source,
+                           int reason, struct fetched *out)
+{
+    const struct fetch_options *o = w->options;
+    const char *name = arena_cstr(a, source);
+    struct source_url url;
+    struct stat st;
+
+    if (stat(name, &st) == 0) {
+        error_set_os(&out->error, "open", name, reason);
+    } else if (source_url_parse(a, source, o->seconds, o->timeout, &url)) {
+        out->url = keep(w, url.url);
+        out->login = keep(w, url.login);
+        out->profile = fetch_url(&url, o, &out->error);
+    } else if (str_contains(source, STR("://")) &&
+               !str_has_prefix(source, STR("file:"))) {
+        error_set(&out->error,
+                  "not a valid URL (write \"/\" in a password as %%2F, \"@\" "
+                  "as %%40 and a blank as %%20)");
+    } else {
+        error_set_os(&out->error, "stat",
+                     arena_cstr(a, source_shown(a, source)), reason);
+    }
 }
 
 static void fetch_one(struct work *w, struct str source, struct fetched *out)
 {
-    const struct fetch_options *o = w->options;
+    const struct profile_limits *limits = w->options->limits;
     struct arena *a = arena_new();
     const char *name = arena_cstr(a, source);
-    struct source_url url;
-    struct stat st;
-    int missing = stat(name, &st) == 0 ? 0 : errno;
+    int fd;
 
     if (str_eq(source, STR("-"))) {
-        out->profile = profile_read_fd(STDIN_FILENO, o->limits, &out->error);
-    } else if (missing == 0) {
-        out->profile = read_file(name, o, &out->error);
-    } else if (source_url_parse(a, source, o->seconds, o->timeout, &url)) {
-        out->url = keep(w, url.url);
-        out->profile = fetch_url(&url, o, &out->error);
+        out->profile = profile_read_fd(STDIN_FILENO, limits, &out->error);
+    } else if ((fd = open(name, O_RDONLY | O_CLOEXEC)) >= 0) {
+        out->profile = read_file(fd, name, limits, &out->error);
+        close(fd);
     } else {
-        error_set_os(&out->error, "stat", name, missing);
+        fetch_unopened(w, a, source, errno, out);
     }
     arena_free(a);
 }
@@ -160,10 +202,9 @@ bool fetch_index(struct str source, const struct fetch_options *options,
     bool ok;
 
     err->text[0] = '\0';
-    if (is_file(arena_cstr(a, source)) ||
-        !source_url_parse(a, source, options->seconds, options->timeout,
+    if (!source_url_parse(a, source, options->seconds, options->timeout,
                           &url) ||
-        !url.is_index)
+        !url.is_index || is_file(arena_cstr(a, source)))
         return false;
     if (!get(&url, options, &reply, err))
         return false;

@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "fetch/http.h"
+#include "fetch/http_fetch.h"
 #include "fetch/index.h"
 #include "profile/profile.h"
 #include "profile/read.h"
@@ -32,7 +32,9 @@ struct fetch_options {
 struct fetched {
     struct profile *profile; /* the caller's; NULL if it failed */
     struct error error;      /* why */
-    struct str url; /* where it came from, if not a file: from the arena */
+    /* Where it came from, if not a file, and the login that it needed; from
+     * the arena. */
+    struct str url, login;
 };
 
 /*

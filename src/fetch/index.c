@@ -1,3 +1,7 @@
+/*
+ * The index page has no machine-readable form.  Rows of its table are
+ * recognised by the link to a profile in them, as Go's page and ours have it.
+ */
 #include "fetch/index.h"
 
 #include <ctype.h>
@@ -29,16 +33,29 @@ static bool is_number(struct str s)
     return s.n > 0;
 }
 
-/* <tr><td>19</td><td><a href='heap?debug=1'>heap</a></td></tr> */
+/* The text of the first cell, if that is a number. */
+static struct str count_of(struct str row)
+{
+    struct str tag, cell;
+
+    if (between(&row, STR("<td"), STR(">"), &tag)) {
+        ptrdiff_t end = str_find_char(row, '<');
+
+        cell = str_trim(str_first(row, end < 0 ? row.n : (size_t)end));
+        if (is_number(cell))
+            return cell;
+    }
+    return STR("");
+}
+
+/* <tr><td>19</td><td><a href='heap?debug=1'>heap</a></td></tr>, and before Go
+ * 1.11 <tr><td align=right>19<td><a href="heap?debug=1">heap</a> */
 static bool parse_row(struct str row, struct index_entry *out)
 {
-    struct str rest = row, cell, attributes;
-    struct index_entry e = {0};
+    struct str rest = row, attributes;
+    struct index_entry e = {.count = count_of(row)};
     ptrdiff_t end;
 
-    if (between(&rest, STR("<td>"), STR("</td>"), &cell) && is_number(cell))
-        e.count = cell;
-    rest = row;
     if (!between(&rest, STR("<a "), STR(">"), &attributes) ||
         !str_contains(attributes, STR("?debug=")))
         return false;
@@ -50,14 +67,18 @@ static bool parse_row(struct str row, struct index_entry *out)
 
 bool index_parse(struct arena *a, struct str page, struct index_entries *out)
 {
-    struct str row;
+    static const struct str start = STR_INIT("<tr>");
+    ptrdiff_t at;
 
     if (!str_contains(page, STR("/debug/pprof/")))
         return false;
-    while (between(&page, STR("<tr>"), STR("</tr>"), &row)) {
+    while ((at = str_find(page, start)) >= 0) {
         struct index_entry e;
+        ptrdiff_t next;
 
-        if (parse_row(row, &e))
+        page = str_skip(page, (size_t)at + start.n);
+        next = str_find(page, start);
+        if (parse_row(str_first(page, next < 0 ? page.n : (size_t)next), &e))
             *vec_push(a, &out->list) = e;
     }
     return out->list.n > 0;

@@ -1,9 +1,14 @@
+/*
+ * The rules are google/pprof's: "host:port/path" means http, a host without a
+ * path means its CPU profile, and the time limit grows with the time that the
+ * server measures.
+ */
 #include "fetch/source_url.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "fetch/url.h"
 
-#define SECOND          ((int64_t)1000000000)
 #define DEFAULT_WAIT    (60 * SECOND)
 #define EXTRA_WAIT      (5 * SECOND)
 #define LONGEST_MEASURE ((int64_t)INT32_MAX)
@@ -21,11 +26,14 @@ static bool parse(struct arena *a, struct str source, struct url *u)
 {
     bool readable = url_parse(source, u);
 
-    if (readable && (u->host.n || str_has_prefix(u->scheme, STR("unix"))))
+    if (readable && (u->host.n || (str_has_prefix(u->scheme, STR("unix")) &&
+                                   str_has_prefix(u->path, STR("/")))))
         return true;
     if (readable &&
         (str_eq(u->scheme, STR("file")) || !has_colon_before_slash(source)))
         return false;
+    if (str_contains(source, STR("://")))
+        return false; /* one that is broken: http:// before it mends nothing */
     source = str_from(arena_printf(a, "http://%" STR_FMT, STR_ARG(source)));
     return url_parse(source, u) && u->host.n;
 }
@@ -50,12 +58,13 @@ static bool ends_in_index(struct str path)
 bool source_url_parse(struct arena *a, struct str source, int seconds,
                       int timeout, struct source_url *out)
 {
-    struct buf text = BUF_INIT(BUF_NO_LIMIT);
+    struct buf text = arena_buf(a);
     struct url u;
     int64_t measure;
 
     if (!parse(a, source, &u))
         return false;
+    out->login = arena_str(a, url_take_login(&u));
     if ((u.path.n == 0 || str_eq(u.path, STR("/"))) && u.host.n)
         u.path = STR("/debug/pprof/profile");
     out->is_index = ends_in_index(u.path);
@@ -65,8 +74,7 @@ bool source_url_parse(struct arena *a, struct str source, int seconds,
                                   str_from(arena_printf(a, "%d", seconds)))
                   : url_query_set(a, u.query, STR(""), STR(""));
     url_print(&u, &text);
-    out->url = arena_str(a, buf_str(&text));
-    buf_release(&text);
+    out->url = buf_str(&text);
     out->duration_ns = measure * SECOND;
     out->timeout_ns = EXTRA_WAIT;
     if (timeout > 0)
@@ -76,4 +84,17 @@ bool source_url_parse(struct arena *a, struct str source, int seconds,
     else
         out->timeout_ns += DEFAULT_WAIT;
     return true;
+}
+
+struct str source_shown(struct arena *a, struct str source)
+{
+    struct buf text = arena_buf(a);
+    struct url u;
+
+    if (!parse(a, source, &u))
+        return url_hide_login(a, source);
+    if (url_take_login(&u).n == 0)
+        return source;
+    url_print(&u, &text);
+    return buf_str(&text);
 }

@@ -9,7 +9,8 @@
  * and -timeout worked in.
  */
 struct source_url {
-    struct str url;      /* what to ask for */
+    struct str url;      /* what to ask for; holds no password */
+    struct str login;    /* "user:password" of the source; never to be shown */
     int64_t duration_ns; /* how long the server will measure; 0 = at once */
     int64_t timeout_ns;  /* how long to wait for the whole exchange */
     bool is_index;       /* it names no profile: a list of them is wanted */
@@ -22,5 +23,8 @@ struct source_url {
  */
 bool source_url_parse(struct arena *a, struct str source, int seconds,
                       int timeout, struct source_url *out);
+
+/* The source as it may be shown: a URL loses user name and password. */
+struct str source_shown(struct arena *a, struct str source);
 
 #endif

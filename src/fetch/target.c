@@ -1,21 +1,22 @@
+/*
+ * A Unix socket and a tunnel through ssh both carry plain HTTP: libcurl is
+ * given an http(s) URL for the request and, apart from it, the socket to
+ * connect to.
+ */
 #include "fetch/target.h"
 
 #include <sys/stat.h>
 
-#include "base/buf.h"
 #include "fetch/url.h"
 
 #define DEFAULT_PORT 6060
 
 static const char *print_url(struct arena *a, const struct url *u)
 {
-    struct buf out = BUF_INIT(BUF_NO_LIMIT);
-    const char *text;
+    struct buf out = arena_buf(a);
 
     url_print(u, &out);
-    text = arena_cstr(a, buf_str(&out));
-    buf_release(&out);
-    return text;
+    return buf_cstr(&out);
 }
 
 /*
@@ -69,12 +70,16 @@ static bool cut_suffix(struct str *s, struct str suffix)
 bool http_target_parse(struct arena *a, struct str text,
                        struct http_target *out, struct error *err)
 {
-    struct http_target t = {.shown = arena_cstr(a, text)};
+    struct http_target t = {0};
     struct str scheme;
     struct url u;
 
-    if (!url_parse(text, &u))
-        return error_set(err, "%s: not a URL", t.shown);
+    /* "ssh:x@y" would otherwise become a path that reads as a host. */
+    if (!url_parse(text, &u) || (u.path.n && u.path.s[0] != '/'))
+        return error_set(err, "%" STR_FMT ": not a URL",
+                         STR_ARG(url_hide_login(a, text)));
+    t.login = url_take_login(&u);
+    t.shown = print_url(a, &u);
     scheme = u.scheme;
     t.insecure = cut_suffix(&scheme, STR("+insecure"));
     if (str_eq(scheme, STR("ssh")) || str_eq(scheme, STR("ssh+https"))) {

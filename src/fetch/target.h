@@ -11,7 +11,8 @@
  */
 struct http_target {
     const char *url;         /* http:// or https:// */
-    const char *shown;       /* as the user knows it */
+    const char *shown;       /* as the user knows it, without the login */
+    struct str login;        /* "user:password" of the URL; or "" */
     const char *host;        /* with port, for messages */
     const char *unix_socket; /* NULL unless over a Unix socket */
     struct str ssh_login;    /* "" unless through ssh */

@@ -1,3 +1,8 @@
+/*
+ * ssh forwards a Unix socket, not a port: no other user of the machine can
+ * connect to it, and no free port has to be guessed.  The tunnel stands when
+ * the socket appears in its directory.
+ */
 #include "fetch/tunnel.h"
 
 #include <errno.h>

@@ -1,3 +1,8 @@
+/*
+ * URLs are split the way Go's net/url does it, so that everything google/pprof
+ * accepts is accepted, with the same meaning.  Parts are views of the text;
+ * only queries are decoded and written anew.
+ */
 #include "fetch/url.h"
 
 #include <ctype.h>
@@ -101,6 +106,28 @@ void url_print(const struct url *u, struct buf *out)
     }
 }
 
+struct str url_take_login(struct url *u)
+{
+    struct str login = u->userinfo;
+
+    if (str_has_prefix(u->scheme, STR("ssh")))
+        return STR("");
+    u->userinfo = STR("");
+    return login;
+}
+
+struct str url_hide_login(struct arena *a, struct str text)
+{
+    ptrdiff_t scheme = str_find(text, STR("://"));
+    ptrdiff_t at = str_rfind_char(text, '@'), colon = str_find_char(text, ':');
+    int kept = scheme < 0 ? 0 : (int)scheme + 3;
+
+    if (at < kept || colon < 0 || colon > at)
+        return text;
+    return str_from(arena_printf(a, "%.*s%" STR_FMT, kept, text.s,
+                                 STR_ARG(str_skip(text, (size_t)at + 1))));
+}
+
 bool url_query_get(struct arena *a, struct str query, struct str key,
                    struct str *value)
 {
@@ -135,9 +162,8 @@ struct str url_query_set(struct arena *a, struct str query, struct str key,
                          struct str value)
 {
     struct query_words words = {0};
-    struct buf out = BUF_INIT(BUF_NO_LIMIT);
+    struct buf out = arena_buf(a);
     struct query_word p;
-    struct str text;
 
     while (query_next(a, &query, &p))
         if (key.n == 0 || !str_eq(p.name, key))
@@ -151,7 +177,5 @@ struct str url_query_set(struct arena *a, struct str query, struct str key,
         buf_add_char(&out, '=');
         query_encode(&out, words.list.v[i].value);
     }
-    text = arena_str(a, buf_str(&out));
-    buf_release(&out);
-    return text;
+    return buf_str(&out);
 }

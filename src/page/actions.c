@@ -1,41 +1,63 @@
+/*
+ * A table of requests that change something, and who does the work: the
+ * source of profiles or the file of settings.
+ */
 #include "page/actions.h"
 
-#include "page/guard.h"
+#include "http/server/host.h"
+#include "page/json_fields.h"
 #include "page/reply.h"
 #include "page/settings.h"
 
 static const struct str profiles_dir = STR_INIT("profiles/");
 
-static void add_id(struct page_request *q, uint32_t id)
+static bool not_here(struct error *err)
 {
-    buf_addf(&q->x->body, "{\"id\":\"%u\"}", id);
+    return error_set(err, "this page does not offer that");
+}
+
+static void add_id(struct page_request *q, struct str selection)
+{
+    struct json j = json_start(&q->x->body, 0);
+
+    json_open(&j, '{');
+    json_add_text(&j, "id", selection);
+    json_close(&j, '}');
 }
 
 static bool add_profile(struct page_request *q, struct error *err)
 {
-    uint32_t id = 0;
-    bool ok = profiles_add(&q->page->profiles, query_get(q, "name"),
-                           q->x->request->body, &id, err);
+    const struct page_source *s = &q->page->source;
+    struct str selection;
 
-    if (ok)
-        add_id(q, id);
-    return ok;
+    if (!s->add)
+        return not_here(err);
+    if (!s->add(s->arg, q->arena, query_get(q, "name"), q->x->request->body,
+                &selection, err))
+        return false;
+    add_id(q, selection);
+    return true;
 }
 
 static bool fetch_profile(struct page_request *q, struct error *err)
 {
-    uint32_t id = 0;
-    bool ok = profiles_fetch(&q->page->profiles, &id, err);
+    const struct page_source *s = &q->page->source;
+    struct str selection;
 
-    if (ok)
-        add_id(q, id);
-    return ok;
+    if (!s->fetch)
+        return error_set(err, "this profile cannot be fetched again");
+    if (!s->fetch(s->arg, q->arena, &selection, err))
+        return false;
+    add_id(q, selection);
+    return true;
 }
 
 static bool remove_profile(struct page_request *q, struct error *err)
 {
-    return profiles_remove(&q->page->profiles,
-                           str_skip(q->path, profiles_dir.n), err);
+    const struct page_source *s = &q->page->source;
+
+    return s->remove ? s->remove(s->arg, str_skip(q->path, profiles_dir.n), err)
+                     : not_here(err);
 }
 
 struct action {
@@ -73,7 +95,7 @@ bool action_answer(struct page_request *q)
 
     if (!a)
         return false;
-    if (!guard_is_own(q)) {
+    if (!http_is_own(q->x->request)) {
         reply_text(q, 403,
                    STR("only the page itself may do that: a program sends "
                        "the header X-Pprof: 1"));

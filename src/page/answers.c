@@ -1,7 +1,16 @@
+/*
+ * A short list, searched from end to end: there are at most a few hundred
+ * answers, and comparing their keys costs nothing next to making one.  A place
+ * is entered before its answer is made, so that a second thread with the same
+ * question waits instead of working twice.
+ */
 #include "page/answers.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/memory_scope.h"
 
 struct answer {
     char *key;
@@ -22,6 +31,8 @@ void answers_init(struct answers *a, size_t max_bytes)
 
 static void drop(struct answers *a, struct answer *gone)
 {
+    assert(gone >= a->list && gone < a->list + a->n);
+    assert(a->bytes >= gone->bytes.len);
     a->bytes -= gone->bytes.len;
     free(gone->key);
     buf_release(&gone->bytes);
@@ -79,6 +90,7 @@ static void end(struct answers *a, struct str key, struct str bytes, bool ok)
 {
     struct answer *made = find(a, key);
 
+    assert(made && !made->is_made); /* nobody drops what is being made */
     made->bytes = BUF_INIT(a->max_bytes);
     if (ok)
         buf_add(&made->bytes, bytes);
@@ -111,6 +123,31 @@ static bool take(struct answers *a, struct str key, struct buf *out,
 
 /* --- without -------------------------------------------------------------- */
 
+struct making {
+    answer_maker *make;
+    void *arg;
+    struct buf *out;
+    struct error *err;
+    bool ok;
+};
+
+static void run_maker(void *arg)
+{
+    struct making *m = arg;
+
+    m->ok = m->make(m->arg, m->out, m->err);
+}
+
+/* In a scope of its own: whoever waits for the answer must hear of it when
+ * the request runs out of memory. */
+static bool run(answer_maker *make, void *arg, struct buf *out,
+                struct error *err)
+{
+    struct making m = {.make = make, .arg = arg, .out = out, .err = err};
+
+    return memory_scope_run(MEMORY_UNLIMITED, run_maker, &m, err) && m.ok;
+}
+
 bool answers_get(struct answers *a, struct str key, answer_maker *make,
                  void *arg, struct buf *out, struct error *err)
 {
@@ -122,7 +159,7 @@ bool answers_get(struct answers *a, struct str key, answer_maker *make,
     pthread_mutex_unlock(&a->lock);
     if (ok)
         return buf_ok(out) || error_set(err, "the answer is too large");
-    ok = make(arg, out, err);
+    ok = run(make, arg, out, err);
     if (is_mine) {
         pthread_mutex_lock(&a->lock);
         end(a, key, str_skip(buf_str(out), before), ok && buf_ok(out));

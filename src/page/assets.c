@@ -1,14 +1,26 @@
+/*
+ * The page's files by name.  PPROF_WEB_DIR reads the bytes from disk for
+ * whoever edits them, but only under names that were built in: no part of a
+ * request ever becomes a part of a file's name.
+ */
 #include "page/assets.h"
 
 #include "base/arena.h"
 #include "base/file.h"
 
-const struct asset *asset_find(struct str name)
+static const struct asset *find(const struct asset_set *set, struct str name)
 {
-    for (size_t i = 0; i < n_assets; i++)
-        if (str_eq(assets[i].name, name))
-            return &assets[i];
+    for (size_t i = 0; i < set->n; i++)
+        if (str_eq(set->all[i].name, name))
+            return &set->all[i];
     return NULL;
+}
+
+const struct asset *asset_find(const struct asset_set *set, struct str name)
+{
+    const struct asset *found = find(set, name);
+
+    return found || set == &page_assets ? found : find(&page_assets, name);
 }
 
 bool asset_read(const struct asset *asset, const char *dir, struct buf *out,

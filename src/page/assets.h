@@ -15,20 +15,26 @@ struct asset {
     struct str packed; /* the same, gzipped as well as can be */
 };
 
-/* Sorted by name; assets_data.c, which is made from web/. */
-extern const struct asset assets[];
-extern const size_t n_assets;
+/* An HTML file and what it is made of. */
+struct asset_set {
+    const struct asset *all; /* sorted by name */
+    size_t n;
+    struct str shell; /* name of the HTML file */
+    /* What a policy must name for the scripts and the style inside of it:
+     * 'sha256-…', with the quotes. */
+    struct str script_hashes, style_hash;
+};
 
-/* What a policy must name for the scripts and the style inside index.html:
- * 'sha256-…', with the quotes. */
-extern const struct str shell_script_hashes, shell_style_hash;
+/* The page of a profile, and what a collector's page has besides.  Made from
+ * web/; the second one only for programs that link it. */
+extern const struct asset_set page_assets, fleet_assets;
 
 /* The page as one file: scripts and styles are inside, its data go between
  * these two. */
 extern const struct str offline_start, offline_end;
 
-/* NULL if there is none of that name. */
-const struct asset *asset_find(struct str name);
+/* NULL if there is none of that name in the set or the page's own. */
+const struct asset *asset_find(const struct asset_set *set, struct str name);
 
 /*
  * Appends the bytes of an asset: those that were built in, or with `dir` the

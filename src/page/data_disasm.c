@@ -1,7 +1,8 @@
 /* The instructions of symbols, with what each costs. */
 #include "page/data.h"
-#include "report/code.h"
-#include "report/disassembly.h"
+#include "page/json_fields.h"
+#include "report/code/annotated_instructions.h"
+#include "report/code/code.h"
 
 /* A run of the disassembler each. */
 #define MAX_SYMBOLS 50

@@ -2,13 +2,16 @@
  * The flame graph's data: columns of small numbers, which gzip makes a few
  * bits each.  docs/page.md has the layout.
  */
+#include <assert.h>
+
 #include "base/path.h"
 #include "page/data.h"
 #include "page/flame_tree.h"
-#include "page/source_name.h"
+#include "page/frame_name.h"
+#include "page/json_fields.h"
 #include "page/text_table.h"
 #include "report/short_name.h"
-#include "report/stacks.h"
+#include "report/stack/stacks.h"
 
 #define VERSION 2
 
@@ -95,15 +98,15 @@ static void describe(struct sender *s, struct source_texts *texts, size_t i)
     struct arena *a = s->report->arena;
     struct frame f = node_frame(&s->tree.table, source->node);
     bool bare = f.name.n == 0 && f.file.n == 0;
-    struct str name = bare ? node_name(&s->tree.table, source->node)
-                           : source_full_name(a, &f);
+    struct str name =
+        bare ? node_name(&s->tree.table, source->node) : frame_full_name(a, &f);
     struct str shown = short_name(a, f.name);
 
     texts->of[COLUMN_NAME][i] = name;
     texts->of[COLUMN_DISPLAY][i] = shown.n > 0 ? shown : name;
     texts->of[COLUMN_FILE][i] = f.file;
     texts->of[COLUMN_BINARY][i] = binary_of(s, source->location);
-    texts->of[COLUMN_PACKAGE][i] = source_package(f.name);
+    texts->of[COLUMN_PACKAGE][i] = frame_package(f.name);
     s->columns[COLUMN_LINE][i] =
         f.line > 0 && f.line < UINT32_MAX ? (uint32_t)f.line : 0;
     s->columns[COLUMN_FLAGS][i] =
@@ -178,9 +181,11 @@ static void find_calls(struct sender *s)
             if (s->calls[child] > 0)
                 continue;
             /* 0 for a source that was not there yet: it is the next. */
+            assert(source <= x.n_seen);
             *vec_push(a, &s->fresh) = source == x.n_seen ? 0 : source;
             x.n_seen += source == x.n_seen;
         }
+    assert(child == t->nodes.n && x.n_seen == t->sources.n);
 }
 
 /* ---- the parts of the reply ---- */
@@ -198,7 +203,7 @@ static void add_header(struct sender *s)
 {
     const struct report *r = s->report;
     const struct flame_tree *t = &s->tree;
-    struct buf text = BUF_INIT(BUF_NO_LIMIT);
+    struct buf text = arena_buf(r->arena);
     struct json j = json_start(&text, 0);
     /* Nothing is left out. */
     struct header_counts counts = {.flat_sum = r->total};

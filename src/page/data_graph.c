@@ -1,10 +1,11 @@
 /* The graph of calls: nodes, edges and numbers of -dot; the layout is the
  * browser's. */
 #include "page/data.h"
-#include "report/frame_label.h"
-#include "report/order.h"
-#include "report/tag_boxes.h"
-#include "report/trim.h"
+#include "page/json_fields.h"
+#include "report/format/box_name.h"
+#include "report/graph/order.h"
+#include "report/graph/tag_boxes.h"
+#include "report/graph/trim.h"
 
 struct maker {
     struct report *report;
@@ -22,9 +23,9 @@ static void add_piece(struct buf *out, struct str piece)
 /* The lines of the box, without the numbers. */
 static void add_label(struct maker *m, const struct frame *f)
 {
-    struct buf text = BUF_INIT(BUF_NO_LIMIT);
+    struct buf text = arena_buf(m->report->arena);
 
-    frame_add_label(&text, m->report->arena, f, STR("\n"), add_piece);
+    box_name_add(&text, m->report->arena, f, STR("\n"), add_piece);
     json_add_lines(&m->json, "lines", buf_str(&text));
     buf_release(&text);
 }

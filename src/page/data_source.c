@@ -1,6 +1,7 @@
 /* Source lines with what they cost and the instructions made from them. */
 #include "page/data.h"
-#include "report/listing.h"
+#include "page/json_fields.h"
+#include "report/code/annotated_source.h"
 
 #define MAX_FILES 50
 
@@ -73,7 +74,7 @@ static void add_function(struct json *j, const struct report *r,
 bool data_source(struct report *r, struct buf *out, struct error *err)
 {
     struct json j = json_start(out, 0);
-    struct listing listing = {0};
+    struct annotated_source listing = {0};
 
     if (!listing_make(r, MAX_FILES, &listing, err))
         return false;

@@ -6,13 +6,14 @@
 #include "base/path.h"
 #include "base/sha256.h"
 #include "page/data.h"
-#include "page/source_name.h"
+#include "page/frame_name.h"
+#include "page/json_fields.h"
 #include "report/path_trim.h"
 #include "report/short_name.h"
 
 #define COLOURS 1048576
 
-struct place {
+struct changed_path {
     size_t stack, position;
 };
 
@@ -27,7 +28,7 @@ struct source {
     struct source_key key;
     struct str full_name, unique_name, file;
     int64_t self;
-    VEC(struct place) places;
+    VEC(struct changed_path) places;
 };
 
 struct maker {
@@ -73,7 +74,7 @@ static uint32_t add_source(struct maker *m, const struct source_key *key,
     s.file = path_trim(profile_str(p, f->filename), r->config.trim_path,
                        r->config.source_path);
     frame.file = s.file;
-    s.full_name = source_full_name(r->arena, &frame);
+    s.full_name = frame_full_name(r->arena, &frame);
     s.unique_name = unique_name(m, s.full_name, f->id);
     *vec_push(r->arena, &m->sources) = s;
     return (uint32_t)m->sources.n - 1;
@@ -126,7 +127,8 @@ static void note_places(struct maker *m, size_t stack)
 
         if (s->places.n > 0 && s->places.v[s->places.n - 1].stack == stack)
             continue;
-        *vec_push(m->report->arena, &s->places) = (struct place){stack, i};
+        *vec_push(m->report->arena, &s->places) =
+            (struct changed_path){stack, i};
     }
 }
 
@@ -201,7 +203,7 @@ static void add_display(struct maker *m, const struct source *s)
     json_close(j, ']');
     json_add_i64(
         j, "Color",
-        colour_of(name.n > 0 ? source_package(name) : path_dir(a, s->file)));
+        colour_of(name.n > 0 ? frame_package(name) : path_dir(a, s->file)));
 }
 
 static void add_source_json(struct maker *m, size_t number)

@@ -1,7 +1,8 @@
 /* The table of functions: the rows of -top, all of them. */
 #include "base/i64.h"
 #include "page/data.h"
-#include "report/top.h"
+#include "page/json_fields.h"
+#include "report/format/top.h"
 
 static void add_row(struct json *j, const struct report *r,
                     const struct top_row *row, int64_t flat_sum)

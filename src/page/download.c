@@ -1,52 +1,97 @@
+/*
+ * The profile, or a report made from it, as a file to keep.  The formats are
+ * those of the terminal, by the same functions.
+ */
 #include "page/download.h"
 
+#include "base/path.h"
 #include "page/reply.h"
 #include "profile/encode.h"
+
+#define STEM_MAX      100 /* bytes of a file's name without its ending */
+#define FILE_NAME_MAX 256
 
 struct download_format {
     const char *name;
     enum report_format format;
-    const char *file;
+    const char *ending;
     struct str type;
 };
 
 static const struct download_format formats[] = {
-    {"folded", REPORT_FOLDED, "profile.folded",
-     STR_INIT("text/plain; charset=utf-8")},
-    {"json", REPORT_JSON, "profile.json", STR_INIT("application/json")},
-    {"speedscope", REPORT_SPEEDSCOPE, "profile.speedscope.json",
+    {"folded", REPORT_FOLDED, ".folded", STR_INIT("text/plain; charset=utf-8")},
+    {"json", REPORT_JSON, ".json", STR_INIT("application/json")},
+    {"speedscope", REPORT_SPEEDSCOPE, ".speedscope.json",
      STR_INIT("application/json")},
 };
 
-static void add_name(struct page_request *q, const char *file)
+/* Cuts an ending off, if it is there. */
+static struct str without(struct str name, struct str ending)
 {
-    http_exchange_header(
-        q->x, "Content-Disposition",
-        str_from(arena_printf(q->arena, "attachment; filename=\"%s\"", file)));
+    return str_has_suffix(name, ending) && name.n > ending.n
+               ? str_first(name, name.n - ending.n)
+               : name;
 }
 
-bool download_profile(const struct page_request *q, struct buf *out,
+/* What a profile is called, without its directory and endings. */
+static struct str stem_of(struct str name)
+{
+    name = without(path_base(name), STR(".gz"));
+    name = without(name, STR(".pb"));
+    name = without(name, STR(".pprof"));
+    return name.n > 0 ? name : STR("profile");
+}
+
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
+}
+
+/* The name comes from a stranger: only plain characters get into a header. */
+void download_name(struct page_request *q, const char *ending)
+{
+    struct buf value = BUF_INIT(FILE_NAME_MAX);
+    struct str stem = stem_of(q->file_name);
+
+    buf_add(&value, STR("attachment; filename=\""));
+    for (size_t i = 0; i < stem.n && i < STEM_MAX; i++)
+        buf_add_char(&value, is_plain(stem.s[i]) ? stem.s[i] : '_');
+    buf_add(&value, str_from(ending));
+    buf_add_char(&value, '"');
+    http_exchange_header(q->x, "Content-Disposition", buf_str(&value));
+    buf_release(&value);
+}
+
+bool download_profile(struct page_request *q, struct buf *out,
                       struct error *err)
 {
-    bool is_trusted, ok;
-    struct profile *p = query_take_profile(q, &is_trusted, err);
+    struct query_profile taken;
+    bool ok;
 
-    ok = p && profile_encode_gzip_consume(p, out, err);
-    profile_free(p);
+    if (!query_take(q, &taken, err))
+        return false;
+    ok = profile_encode_gzip_consume(taken.profile, out, err);
+    profile_free(taken.profile);
     return ok;
 }
 
 static bool make_report(struct page_request *q, enum report_format format,
                         struct error *err)
 {
-    struct buf warnings = BUF_INIT(BUF_NO_LIMIT);
-    struct report_request request = {.format = format, .config = &q->config};
-    bool is_trusted, ok;
-    struct profile *p = query_take_profile(q, &is_trusted, err);
+    struct buf warnings = arena_buf(q->arena);
+    struct report_request request = {.format = format,
+                                     .config = &q->config,
+                                     .also = q->also.v,
+                                     .n_also = q->also.n};
+    struct query_profile taken;
+    bool ok;
 
-    ok = p && report_write(p, &request, &q->x->body, &warnings, err);
+    if (!query_take(q, &taken, err))
+        return false;
+    ok = report_write(taken.profile, &request, &q->x->body, &warnings, err);
     buf_release(&warnings);
-    profile_free(p);
+    profile_free(taken.profile);
     return ok;
 }
 
@@ -68,10 +113,10 @@ void download_answer(struct page_request *q)
     if (!query_apply(q, &err) ||
         !(f ? make_report(q, f->format, &err)
             : download_profile(q, &q->x->body, &err))) {
-        reply_text(q, 400, str_from(err.text));
+        reply_failure(q, &err);
         return;
     }
-    add_name(q, f ? f->file : "profile.pb.gz");
+    download_name(q, f ? f->ending : ".pb.gz");
     if (f)
         reply_body(q, f->type);
     else

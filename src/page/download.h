@@ -9,8 +9,12 @@
  */
 void download_answer(struct page_request *q);
 
+/* Names the file that the browser saves: that of the profile, "heap", with
+ * this ending. */
+void download_name(struct page_request *q, const char *ending);
+
 /* The whole profile, gzipped. */
-bool download_profile(const struct page_request *q, struct buf *out,
+bool download_profile(struct page_request *q, struct buf *out,
                       struct error *err);
 
 #endif

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""embed.py OUT DEPFILE DIR: the files of DIR as C, for src/page/assets.h.
+"""embed.py OUT DEPFILE DIR SET: the files of DIR as C, for src/page/assets.h.
 
-Files of directories below are named by their path ("lib/flame.js").  What is
+SET is "page", the page of one profile, or "fleet", what a collector's page has
+besides: neither contains a byte of the other.
+
+Files of directories below are named by their path ("flame/tree.js").  What is
 not for the browser (types, configuration of tools) stays outside.  From the
 same files comes the frame of the page that is saved as one file.
 """
@@ -14,6 +17,7 @@ import sys
 
 sys.dont_write_bytecode = True
 import bundle
+import shrink
 
 TYPES = {
     '.css': 'text/css; charset=utf-8',
@@ -48,6 +52,8 @@ def literal(data):
 STYLE = re.compile(r'<link rel="stylesheet" href="assets/([^"]+)">\n?')
 SCRIPT = re.compile(
     r'<script type="module" src="assets/([^"]+)"></script>\n?')
+MODULE = '<script type="module">%s</script>\n'
+TEXT = '<script type="text/plain" %s>%s</script>\n'
 POLICY = ("default-src 'none'; script-src %s; style-src %s; "
           "img-src data: blob:; base-uri 'none'; form-action 'none'")
 
@@ -62,39 +68,53 @@ def read(directory, name):
         return f.read()
 
 
+def inside(script):
+    """A script as it can stand inside of HTML."""
+    # Inside a string or a regexp, where alone they can be, these mean the
+    # same.
+    return script.replace('</script', '<\\/script').replace('<!--',
+                                                            '<\\!--')
+
+
 # Starts the page's script, which is a text until then, when the browser has
 # shown what the HTML says: compiling it would hold that up.
 EARLY = 'early.js'
 
 
+# What belongs to the collector's page alone.
+FLEET = re.compile(r'fleet\.html$|fleet/|style/fleet\.css$')
+# The HTML file of each set, how many scripts it has, and the view that its
+# first script shows at once.
+SHELLS = {'page': ('index.html', 2, ''),
+          'fleet': ('fleet.html', 3, 'services')}
+
+
 class Shell:
-    """index.html with its styles and scripts inside: each request more is
+    """The HTML file with its styles and scripts inside: each request more is
     time in which nothing can be seen."""
 
-    def __init__(self, directory):
-        page = read(directory, 'index.html')
-        style = '\n'.join(read(directory, name)
-                          for name in STYLE.findall(page))
-        script = '\n'.join(bundle.bundle(directory, name)
-                           for name in SCRIPT.findall(page))
-        # Inside a string or a regexp, where alone they can be, these mean
-        # the same.
-        script = script.replace('</script', '<\\/script').replace(
-            '<!--', '<\\!--')
+    def __init__(self, directory, name, scripts, at_once):
+        page = read(directory, name)
+        style = shrink.style('\n'.join(read(directory, name)
+                                       for name in STYLE.findall(page)))
+        [main] = SCRIPT.findall(page)
+        first, *rest = map(inside, bundle.bundle(directory, main, scripts))
         assert '</style' not in style
-        early = read(directory, EARLY)
-        self.script_hash, self.style_hash = hash_of(script), hash_of(style)
-        self.script_hashes = '%s %s' % (hash_of(early), self.script_hash)
+        early = inside(shrink.script(read(directory, EARLY)))
+        self.saved_hashes = ' '.join(map(hash_of, [first] + rest))
+        self.script_hashes = '%s %s' % (hash_of(early), self.saved_hashes)
+        self.style_hash = hash_of(style)
         # What can be seen without the script comes before it.
         page = SCRIPT.sub('', STYLE.sub('', page)).replace(
             '</head>', '<style>%s</style>\n</head>' % style)
         self.body, end = page.split('</body>', 1)
         self.end = '</body>' + end
-        self.at_once = '<script type="module">%s</script>\n' % script
-        self.later = (
-            '<script type="module">%s</script>\n'
-            '<script type="text/plain" id="program">%s</script>\n'
-            % (early, script))
+        texts = ''.join(TEXT % ('class="rest"', text) for text in rest)
+        program = 'id="program"'
+        if at_once:
+            program += ' data-at-once="%s"' % at_once
+        self.at_once = MODULE % first + texts
+        self.later = MODULE % early + TEXT % (program, first) + texts
 
     def served(self):
         return self.body + self.later + self.end
@@ -102,40 +122,53 @@ class Shell:
     def saved(self):
         """What comes before and after the data of a saved page."""
         policy = ('<meta http-equiv="Content-Security-Policy" content="%s">\n'
-                  % (POLICY % (self.script_hash, self.style_hash)))
+                  % (POLICY % (self.saved_hashes, self.style_hash)))
         charset = '<meta charset="utf-8">\n'
         return (self.body.replace(charset, charset + policy) + self.at_once,
                 self.end)
 
 
-def main(out, depfile, directory):
-    shell = Shell(directory)
+def write_set(f, name, shell, contents):
+    f.write('#include "page/assets.h"\n\n'
+            'static const struct asset files[] = {\n')
+    for path, data in sorted(contents.items()):
+        digest = hashlib.sha256(data).hexdigest()[:20]
+        f.write('    {STR_INIT("%s"),\n     STR_INIT("%s"),\n'
+                '     STR_INIT("\\"%s\\""),\n     STR_INIT(\n%s),\n'
+                '     STR_INIT(\n%s)},\n'
+                % (path, TYPES[os.path.splitext(path)[1]], digest,
+                   literal(data), literal(gzip.compress(data, 9, mtime=0))))
+    f.write('};\n\nconst struct asset_set %s_assets = {\n'
+            '    files,\n    %d,\n    STR_INIT("%s"),\n'
+            '    STR_INIT(\n%s),\n    STR_INIT(\n%s)};\n'
+            % (name, len(contents), SHELLS[name][0],
+               literal(shell.script_hashes.encode()),
+               literal(shell.style_hash.encode())))
+
+
+def main(out, depfile, directory, name):
+    file, scripts, at_once = SHELLS[name]
+    shell = Shell(directory, file, scripts, at_once)
     paths = files_of(directory)
+    # A file that is added or removed changes its directory.
+    folders = sorted({os.path.dirname(path) for path in paths})
     contents = {}
     for path in paths:
-        with open(path, 'rb') as source:
-            contents[os.path.relpath(path, directory)] = source.read()
-    contents['index.html'] = shell.served().encode()
+        relative = os.path.relpath(path, directory)
+        if bool(FLEET.match(relative)) == (name == 'fleet'):
+            with open(path, 'rb') as source:
+                contents[relative] = source.read()
+    contents[file] = shell.served().encode()
     with open(out, 'w', encoding='ascii') as f:
-        f.write('#include "page/assets.h"\n\n'
-                'const struct asset assets[] = {\n')
-        for name, data in sorted(contents.items()):
-            digest = hashlib.sha256(data).hexdigest()[:20]
-            f.write('    {STR_INIT("%s"),\n     STR_INIT("%s"),\n'
-                    '     STR_INIT("\\"%s\\""),\n     STR_INIT(\n%s),\n'
-                    '     STR_INIT(\n%s)},\n'
-                    % (name, TYPES[os.path.splitext(name)[1]], digest,
-                       literal(data), literal(gzip.compress(data, 9, mtime=0))))
-        f.write('};\n\nconst size_t n_assets = %d;\n' % len(contents))
-        texts = zip(('offline_start', 'offline_end', 'shell_script_hashes',
-                     'shell_style_hash'),
-                    [*shell.saved(), shell.script_hashes, shell.style_hash])
-        for name, text in texts:
-            f.write('\nconst struct str %s = STR_INIT(\n%s);\n'
-                    % (name, literal(text.encode())))
+        write_set(f, name, shell, contents)
+        if name == 'page':
+            for variable, text in zip(('offline_start', 'offline_end'),
+                                      shell.saved()):
+                f.write('\nconst struct str %s = STR_INIT(\n%s);\n'
+                        % (variable, literal(text.encode())))
     with open(depfile, 'w', encoding='utf-8') as f:
         f.write('%s: %s\n' % (out, ' '.join(
-            path.replace(' ', '\\ ') for path in paths + [directory])))
+            path.replace(' ', '\\ ') for path in paths + folders)))
 
 
 if __name__ == '__main__':

@@ -299,6 +299,7 @@ static void put_in_levels(struct maker *m)
         next[i] = at;
         at += t->levels.v[i];
     }
+    assert(at == m->made.n);
     vec_reserve(a, &t->nodes, m->made.n);
     t->nodes.n = m->made.n;
     for (size_t i = 0; i < m->made.n; i++)

@@ -2,7 +2,7 @@
 #define PAGE_FLAME_TREE_H
 
 #include "report/context.h"
-#include "report/node.h"
+#include "report/graph/node.h"
 
 /*
  * The samples of a report as one tree of calls, in the order in which it is

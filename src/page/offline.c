@@ -1,3 +1,9 @@
+/*
+ * Writes the saved page.  Its views ask for the same answers as the served one;
+ * here they are made beforehand, for every sample type, and put into the file.
+ * What is not needed is left out when it is large or slow to make: reports on
+ * code share one time limit, because a disassembler can take minutes.
+ */
 #include "page/offline.h"
 
 #include "base/base64.h"
@@ -7,7 +13,7 @@
 #include "page/data.h"
 #include "page/download.h"
 #include "page/reply.h"
-#include "report/objects_memo.h"
+#include "report/code/objects_memo.h"
 
 /* The largest answer that is put in though it is not needed: as a report, and
  * gzipped.  A profile of some ten thousand stacks has smaller ones. */
@@ -21,25 +27,32 @@
  * types together: some seconds, as a large program needs them. */
 #define CODE_LIMIT_NS ((int64_t)5 * 1000000000)
 
+/* A word that the view adds to its request. */
+enum addition {
+    NOTHING,
+    ALL_FUNCTIONS, /* sym=. */
+    ALL_ROWS,      /* trim=f */
+};
+
 static const struct {
     const char *name;
-    bool is_needed;    /* without it there is no page */
-    bool asks_for_all; /* the view's word for no filter is "f=." */
+    bool is_needed; /* without it there is no page */
+    enum addition addition;
     bool reads_code;
     const char *empty; /* what an answer has in it that says nothing */
 } answers[] = {
-    {"meta", true, false, false, NULL},
-    {"flame", true, false, false, NULL},
-    {"top", true, false, false, NULL},
-    {"graph", true, false, false, NULL},
-    {"peek", false, true, false, NULL},
-    {"tags", false, false, false, NULL},
-    {"diff", false, false, false, NULL},
-    {"explain", false, false, false, NULL},
-    {"raw", false, false, false, "{\"text\":\"\""},
-    {"traces", false, false, false, "{\"text\":\"\""},
-    {"source", false, true, true, "\"functions\":[]"},
-    {"disasm", false, true, true, "\"symbols\":[]"},
+    {"meta", true, NOTHING, false, NULL},
+    {"flame", true, NOTHING, false, NULL},
+    {"top", true, ALL_ROWS, false, NULL},
+    {"graph", true, NOTHING, false, NULL},
+    {"peek", false, ALL_FUNCTIONS, false, NULL},
+    {"labels", false, NOTHING, false, NULL},
+    {"diff", false, NOTHING, false, NULL},
+    {"explain", false, NOTHING, false, NULL},
+    {"raw", false, NOTHING, false, "{\"text\":\"\""},
+    {"traces", false, NOTHING, false, "{\"text\":\"\""},
+    {"source", false, ALL_FUNCTIONS, true, "\"functions\":[]"},
+    {"disasm", false, ALL_FUNCTIONS, true, "\"symbols\":[]"},
 };
 
 #define N_ANSWERS (sizeof(answers) / sizeof(*answers))
@@ -106,9 +119,16 @@ static void add_element(struct writer *w, size_t i, struct str type,
 
 /* ---- answers ---- */
 
+/* Does the request say itself how many rows it wants? */
+static bool limits_rows(const struct page_request *q)
+{
+    return query_get(q, "trim").n > 0 || query_get(q, "n").n > 0 ||
+           query_get(q, "nf").n > 0;
+}
+
 /* The request for an answer: the type, and what else its view says. */
 static struct page_request request_for(const struct page_request *q,
-                                       struct str type, bool asks_for_all)
+                                       struct str type, enum addition addition)
 {
     struct page_request of = *q;
     struct str focus = q->config.focus;
@@ -116,9 +136,12 @@ static struct page_request request_for(const struct page_request *q,
     of.words.v = NULL;
     of.words.n = of.words.cap = 0;
     *vec_push(q->arena, &of.words) = (struct query_word){STR("si"), type};
-    if (asks_for_all)
+    if (addition == ALL_FUNCTIONS)
         *vec_push(q->arena, &of.words) =
-            (struct query_word){STR("f"), focus.n > 0 ? focus : STR(".")};
+            (struct query_word){STR("sym"), focus.n > 0 ? focus : STR(".")};
+    if (addition == ALL_ROWS && !limits_rows(q))
+        *vec_push(q->arena, &of.words) =
+            (struct query_word){STR("trim"), STR("f")};
     for (size_t i = 0; i < q->words.n; i++)
         if (!str_eq(q->words.v[i].name, STR("si")))
             *vec_push(q->arena, &of.words) = q->words.v[i];
@@ -129,6 +152,7 @@ static struct page_request request_for(const struct page_request *q,
 static bool is_worth(size_t i, struct str made, struct str packed)
 {
     return packed.n <= LARGEST_PACKED &&
+           !str_has_prefix(made, STR("{\"missing\":")) &&
            !(answers[i].empty &&
              str_contains(made, str_from(answers[i].empty)));
 }
@@ -137,11 +161,12 @@ static bool add_answer(struct writer *w, struct str type, size_t i,
                        struct error *err)
 {
     bool needed = answers[i].is_needed;
-    struct page_request q = request_for(w->q, type, answers[i].asks_for_all);
-    struct buf made = BUF_INIT(needed ? w->out->max : LARGEST_PLAIN);
-    struct buf packed = BUF_INIT(w->out->max);
+    struct page_request q = request_for(w->q, type, answers[i].addition);
+    struct buf made = arena_buf(q.arena), packed = arena_buf(q.arena);
     bool ok;
 
+    made.max = needed ? w->out->max : LARGEST_PLAIN;
+    packed.max = w->out->max;
     if (answers[i].reads_code && w->memo && !w->was_allowed[i])
         objects_memo_allow(w->memo, CODE_LIMIT_NS);
     w->was_allowed[i] = true;
@@ -150,8 +175,8 @@ static bool add_answer(struct writer *w, struct str type, size_t i,
 
     if (ok && (needed || is_worth(i, buf_str(&made), buf_str(&packed))))
         add_element(w, i, type, buf_str(&packed));
-    buf_release(&made);
     buf_release(&packed);
+    buf_release(&made);
     return ok || !needed;
 }
 
@@ -166,17 +191,19 @@ struct types {
 static bool find_types(struct page_request *q, struct types *out,
                        struct error *err)
 {
-    bool is_trusted, ok;
-    struct profile *p = query_take_profile(q, &is_trusted, err);
+    struct query_profile taken;
+    const struct profile *p;
+    bool ok;
 
-    if (!p)
+    if (!query_take(q, &taken, err))
         return false;
+    p = taken.profile;
     ok = report_sample_index(p, q->config.sample_index, &out->chosen, err);
     out->n = p->types.n;
     out->names = arena_new_array(q->arena, struct str, p->types.n);
     for (size_t i = 0; i < p->types.n; i++)
         out->names[i] = arena_str(q->arena, profile_str(p, p->types.v[i].type));
-    profile_free(p);
+    profile_free(taken.profile);
     return ok;
 }
 
@@ -203,11 +230,12 @@ static bool add_types(struct writer *w, struct error *err)
 /* ---- the page ---- */
 
 /* The profile's own bytes, to be saved again; left out if they are many. */
-static void add_profile(const struct page_request *q, struct buf *out)
+static void add_profile(struct page_request *q, struct buf *out)
 {
-    struct buf bytes = BUF_INIT(out->max);
+    struct buf bytes = arena_buf(q->arena);
     struct error ignored;
 
+    bytes.max = out->max;
     if (download_profile(q, &bytes, &ignored) && bytes.len <= LARGEST_PROFILE) {
         buf_add(out, STR("<script type=\"application/octet-stream\" "
                          "data-answer=\"download?\">"));
@@ -257,8 +285,7 @@ void offline_answer(struct page_request *q)
         reply_failure(q, &err);
         return;
     }
-    http_exchange_header(q->x, "Content-Disposition",
-                         STR("attachment; filename=\"profile.html\""));
+    download_name(q, ".html");
     http_exchange_header(q->x, "Cache-Control", STR("no-store"));
     reply_bytes(q, STR("text/html; charset=utf-8"));
 }

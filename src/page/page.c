@@ -1,26 +1,52 @@
+/*
+ * The life of a page: made, warmed, asked, freed.  What is asked goes to
+ * routes.c.
+ */
 #include "page/page.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/memory_scope.h"
 #include "base/thread.h"
 #include "page/data.h"
 #include "page/offline.h"
+#include "page/reply.h"
 #include "page/request.h"
 #include "page/routes.h"
 #include "page/settings.h"
 
-struct page *page_new(struct profile_pair profiles,
+static struct guard *new_guard(const struct page_options *o)
+{
+    struct error err; /* nothing but memory can be missing */
+
+    return guard_new(
+        &(struct guard_options){
+            .certificates = o->certificates_only,
+            .key = o->key,
+            .local_only = o->local_only,
+            .host_hint = "this page is not served under that name: use the "
+                         "address that pprof printed",
+            .may_navigate = true,
+        },
+        &err);
+}
+
+struct page *page_new(struct page_source source,
                       const struct page_options *options)
 {
     struct page *page = calloc(1, sizeof(*page));
 
-    if (!page)
+    assert(source.resolve && source.take);
+    if (page)
+        page->guard = new_guard(options);
+    if (!page || !page->guard)
         abort(); /* as an arena does */
+    page->source = source;
     page->options = *options;
     page->seed = hash_seed(page);
-    profiles_init(&page->profiles, profiles, &page->options);
     pthread_mutex_init(&page->settings_lock, NULL);
     answers_init(&page->answers, ANSWERS_BYTES_MAX);
     return page;
@@ -30,12 +56,11 @@ static void *warm(void *arg)
 {
     struct page *page = arg;
     struct page_request q = {.page = page, .arena = arena_new()};
-    struct buf ignored = BUF_INIT(BUF_NO_LIMIT);
-    struct str query = str_from(page->warming.query);
+    struct buf ignored = arena_buf(q.arena);
     struct error err; /* whoever asks for it will hear it */
 
-    query_parse(&q, query);
-    data_make_packed(&q, STR("flame"), query, &ignored, &err);
+    query_parse(&q, str_from(page->warming.query));
+    data_make_packed(&q, STR("flame"), &ignored, &err);
     buf_release(&ignored);
     arena_free(q.arena);
     return NULL;
@@ -56,8 +81,10 @@ void page_free(struct page *page)
     if (page->warming.is_started)
         pthread_join(page->warming.thread, NULL);
     free(page->warming.query);
+    guard_free(page->guard);
     answers_release(&page->answers);
-    profiles_release(&page->profiles);
+    if (page->source.release)
+        page->source.release(page->source.arg);
     pthread_mutex_destroy(&page->settings_lock);
     free(page);
 }
@@ -76,11 +103,44 @@ struct str page_query(struct arena *a, const struct report_config *config)
     return settings_query(a, config);
 }
 
+/* In its memory scope, where the arena must be made. */
+static void handle(void *arg)
+{
+    struct page_request *q = arg;
+
+    q->arena = arena_new();
+    query_parse(q, q->x->request->query);
+    route_request(q);
+    arena_free(q->arena);
+}
+
+/* What was prepared so far is dropped, for an answer that says why. */
+static void answer_failure(struct page_request *q, const struct error *err)
+{
+    q->arena = arena_new();
+    buf_clear(&q->x->headers);
+    if (str_has_prefix(q->path, STR("data/")))
+        reply_json_failure(q, err);
+    else
+        reply_failure(q, err);
+    arena_free(q->arena);
+}
+
+enum http_admission page_admit(struct http_exchange *x, bool may_wait,
+                               void *arg)
+{
+    struct page *page = arg;
+
+    return guard_admit(page->guard, x, may_wait);
+}
+
 void page_handle(struct http_exchange *x, void *arg)
 {
-    struct page_request q = {.page = arg, .x = x, .arena = arena_new()};
+    struct page *page = arg;
+    struct page_request q = {.page = page, .x = x};
+    size_t budget = page->options.request_bytes;
+    struct error err;
 
-    query_parse(&q, x->request->query);
-    route_request(&q);
-    arena_free(q.arena);
+    if (!memory_scope_run(budget ? budget : MEMORY_UNLIMITED, handle, &q, &err))
+        answer_failure(&q, &err);
 }

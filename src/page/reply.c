@@ -1,4 +1,11 @@
+/*
+ * What every reply of the page has in common: the headers that keep a browser
+ * from guessing types and from running anything that is not ours, compression,
+ * and errors in the form that the client expects (text, or JSON for data).
+ */
 #include "page/reply.h"
+
+#include <errno.h>
 
 #include "base/gzip.h"
 #include "base/html.h"
@@ -19,11 +26,19 @@ static void header(struct page_request *q, const char *name, struct str value)
     http_exchange_header(q->x, name, value);
 }
 
+const struct asset_set *request_assets(const struct page_request *q)
+{
+    const struct asset_set *set = q->page->options.assets;
+
+    return set ? set : &page_assets;
+}
+
 static void add_safety(struct page_request *q)
 {
+    const struct asset_set *set = request_assets(q);
     const char *policy =
-        arena_printf(q->arena, POLICY, STR_ARG(shell_script_hashes),
-                     STR_ARG(shell_style_hash));
+        arena_printf(q->arena, POLICY, STR_ARG(set->script_hashes),
+                     STR_ARG(set->style_hash));
 
     header(q, "X-Content-Type-Options", STR("nosniff"));
     header(q, "Content-Security-Policy", str_from(policy));
@@ -145,16 +160,21 @@ static void tell(const struct page_request *q, const struct error *err)
         o->tell(o->arg, err->text);
 }
 
+static int failure_status(const struct error *err)
+{
+    return err->code == ENOMEM ? 503 : 400;
+}
+
 void reply_failure(struct page_request *q, const struct error *err)
 {
     tell(q, err);
-    reply_text(q, 400, str_from(err->text));
+    reply_text(q, failure_status(err), str_from(err->text));
 }
 
 void reply_json_failure(struct page_request *q, const struct error *err)
 {
     tell(q, err);
-    reply_json_error(q, 400, str_from(err->text));
+    reply_json_error(q, failure_status(err), str_from(err->text));
 }
 
 /* Go's http.Redirect says so in a page too, but only for paths of its own
@@ -168,7 +188,7 @@ static void add_redirect_page(struct page_request *q, struct str to)
 
 void reply_redirect(struct page_request *q, int status, const char *to)
 {
-    struct buf location = BUF_INIT(BUF_NO_LIMIT);
+    struct buf location = arena_buf(q->arena);
     struct str query = q->x->request->query;
 
     buf_add(&location, str_from(to));
@@ -204,12 +224,13 @@ void reply_asset(struct page_request *q, const struct asset *asset)
 
 void reply_shell(struct page_request *q, int status)
 {
-    const struct asset *shell = asset_find(STR("index.html"));
+    const struct asset_set *set = request_assets(q);
+    const struct asset *shell = asset_find(set, set->shell);
 
     q->x->status = status;
     buf_clear(&q->x->body);
     if (shell)
         reply_asset(q, shell);
     else
-        reply_text(q, 500, STR("the page has no index.html"));
+        reply_text(q, 500, STR("the page has no HTML file"));
 }

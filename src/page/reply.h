@@ -25,8 +25,8 @@ void reply_text(struct page_request *q, int status, struct str words);
 /* {"error": "…"} */
 void reply_json_error(struct page_request *q, int status, struct str words);
 
-/* What a request cannot be done for: status 400 with the words, which whoever
- * started the server hears too. */
+/* Why a request failed: status 400, or 503 if it ran out of memory, with the
+ * words, which are also told to whoever started the server. */
 void reply_failure(struct page_request *q, const struct error *err);
 void reply_json_failure(struct page_request *q, const struct error *err);
 
@@ -43,6 +43,9 @@ void reply_shell(struct page_request *q, int status);
 bool request_wants_html(const struct page_request *q);
 
 bool request_takes_gzip(const struct page_request *q);
+
+/* The page's files. */
+const struct asset_set *request_assets(const struct page_request *q);
 
 /* Is the word in a header that is a list: "gzip, br;q=0.5"?  Words with q=0
  * are not. */

@@ -5,9 +5,11 @@
 
 #include "base/query.h"
 #include "base/vec.h"
+#include "http/access/guard.h"
+#include "http/server/server.h"
 #include "page/answers.h"
-#include "page/page.h"
-#include "page/profiles.h"
+#include "page/page_options.h"
+#include "page/page_source.h"
 #include "report/report.h"
 
 /*
@@ -15,7 +17,8 @@
  */
 struct page {
     struct page_options options;
-    struct profiles profiles;
+    struct page_source source;
+    struct guard *guard;
     struct answers answers;
     struct {
         pthread_t thread;
@@ -33,7 +36,14 @@ struct page_request {
     struct str path; /* below /ui/ */
     VEC(struct query_word) words;
     struct report_config config;
-    const struct objects *objects; /* instead of the page's; NULL: its own */
+    VEC(struct report_config) also; /* filters of words that are repeated */
+    const struct objects *objects;  /* instead of the page's; NULL: its own */
+
+    struct str file_name; /* what the profile is called, once it was taken */
+
+    /* What the words a= and b= stand for; see query_resolve(). */
+    bool is_resolved, is_compared;
+    struct page_content a, b;
 };
 
 /* Splits a query into q->words. */
@@ -42,15 +52,37 @@ void query_parse(struct page_request *q, struct str query);
 /* The first value of a word; "" if it is not there. */
 struct str query_get(const struct page_request *q, const char *name);
 
-/* Copies the profile that the words name (profile=ID, base=ID), for the
- * caller to use up and free; see profiles_take(). */
-struct profile *query_take_profile(const struct page_request *q,
-                                   bool *is_trusted, struct error *err);
+/*
+ * Asks the source what a=SELECTION and b=SELECTION stand for, and keeps it in
+ * the request: all that is made for it is about the same content.  profile=
+ * and base= are older names of the two words.
+ */
+bool query_resolve(struct page_request *q, struct error *err);
 
-/* Do they name a base, or does the command line? */
+/* What an answer depends on: the words that are no selections, and the ids of
+ * the contents.  "" if the selections cannot be resolved. */
+struct str query_version(struct page_request *q);
+
+/* A profile to report on, and what was merged into it. */
+struct query_profile {
+    struct profile *profile; /* belongs to the caller */
+    bool is_trusted;         /* see struct page_content */
+    struct page_side side;
+    struct page_side base; /* what it is compared with; all zero: nothing */
+};
+
+/* Takes the profile that is selected; with a base it is the difference, the
+ * base's samples marked as by -diff_base. */
+bool query_take(struct page_request *q, struct query_profile *out,
+                struct error *err);
+
+/* Is there a base, so that normalising means something? */
 bool query_has_base(const struct page_request *q);
 
-/* q->config: the page's options and what the words say. */
+/*
+ * q->config: the page's options and what the words say.  A filter that is
+ * there twice (f=parse&f=json) narrows twice: q->also has the further ones.
+ */
 bool query_apply(struct page_request *q, struct error *err);
 
 #endif

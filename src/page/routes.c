@@ -1,9 +1,13 @@
+/*
+ * Everything that is read below /ui/: the shell, its files, the data that it
+ * asks for.  What changes something is in actions.c.
+ */
 #include "page/routes.h"
 
+#include "http/server/route.h"
 #include "page/actions.h"
 #include "page/data.h"
 #include "page/download.h"
-#include "page/guard.h"
 #include "page/offline.h"
 #include "page/reply.h"
 
@@ -51,7 +55,7 @@ static void announce_data(struct page_request *q, struct str data)
  */
 static void answer_view(struct page_request *q, struct str data)
 {
-    struct buf made = BUF_INIT(q->x->body.max);
+    struct buf made = arena_buf(q->arena);
     struct error err;
 
     if (request_wants_html(q)) {
@@ -59,6 +63,7 @@ static void answer_view(struct page_request *q, struct str data)
         reply_shell(q, query_apply(q, &err) ? 200 : 400);
         return;
     }
+    made.max = q->x->body.max;
     if (data_make(q, data, &made, &err)) {
         reply_shell(q, 200);
     } else {
@@ -69,13 +74,12 @@ static void answer_view(struct page_request *q, struct str data)
 
 /* ---- data ---- */
 
-/* A profile never changes while it has its id: what was made for a query
- * once is good until the server ends. */
+/* Equal versions have equal answers until the server ends. */
 static struct str tag_of(struct page_request *q, struct str name)
 {
     uint64_t hash = str_hash_seeded(name, q->page->seed);
 
-    hash = str_hash_seeded(q->x->request->query, hash);
+    hash = str_hash_seeded(query_version(q), hash);
     return str_from(
         arena_printf(q->arena, "W/\"%016llx\"", (unsigned long long)hash));
 }
@@ -102,8 +106,7 @@ static void answer_data(struct page_request *q, struct str name)
         q->x->status = 304;
         return;
     }
-    if (packed ? !data_make_packed(q, name, q->x->request->query, &q->x->body,
-                                   &err)
+    if (packed ? !data_make_packed(q, name, &q->x->body, &err)
                : !data_make(q, name, &q->x->body, &err)) {
         reply_json_failure(q, &err);
         return;
@@ -122,7 +125,7 @@ static void answer_data(struct page_request *q, struct str name)
 
 static void answer_asset(struct page_request *q, struct str name)
 {
-    const struct asset *asset = asset_find(name);
+    const struct asset *asset = asset_find(request_assets(q), name);
     bool built_in = !q->page->options.web_dir;
 
     if (!asset) {
@@ -139,33 +142,105 @@ static void answer_asset(struct page_request *q, struct str name)
 
 /* ---- everything ---- */
 
-static void answer(struct page_request *q)
+/* A collector's page starts with what there is to choose from. */
+static void route_home(void *request)
 {
-    const struct str assets_dir = STR("assets/"), data_dir = STR("data/");
-    struct str path = q->path, data = data_of_view(path);
+    const struct page_request *q = request;
 
-    if (path.n == 0 || str_eq(path, STR("flamegraph2")) ||
-        str_eq(path, STR("flamegraphold")))
-        reply_redirect(q, 301, "flamegraph");
-    else if (str_has_prefix(path, assets_dir))
-        answer_asset(q, str_skip(path, assets_dir.n));
-    else if (str_has_prefix(path, data_dir))
-        answer_data(q, str_skip(path, data_dir.n));
+    reply_redirect(request, 301,
+                   q->page->source.is_fleet ? "services" : "flamegraph");
+}
+
+static void route_flame(void *request)
+{
+    reply_redirect(request, 301, "flamegraph");
+}
+
+static void route_asset(void *request)
+{
+    struct page_request *q = request;
+
+    answer_asset(q, str_skip(q->path, strlen("assets/")));
+}
+
+static void route_data(void *request)
+{
+    struct page_request *q = request;
+
+    answer_data(q, str_skip(q->path, strlen("data/")));
+}
+
+static void route_download(void *request)
+{
+    download_answer(request);
+}
+
+static void route_offline(void *request)
+{
+    offline_answer(request);
+}
+
+/* A view that asks the collector's API for its data. */
+static bool is_fleet_view(const struct page_request *q)
+{
+    static const struct str names[] = {
+        STR_INIT("services"), STR_INIT("profiles"), STR_INIT("targets")};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (str_eq(q->path, names[i]))
+            return q->page->source.is_fleet;
+    return false;
+}
+
+/* The list of services asks for this first, whatever it is narrowed to. */
+static void answer_fleet_view(struct page_request *q)
+{
+    if (str_eq(q->path, STR("services")) && query_get(q, "range").n == 0)
+        http_exchange_header(q->x, "Link",
+                             STR("<../api/1/overview>; rel=preload; as=fetch; "
+                                 "crossorigin"));
+    reply_shell(q, 200);
+}
+
+/* A view, or nothing of ours. */
+static void route_other(void *request)
+{
+    struct page_request *q = request;
+    struct str data = data_of_view(q->path);
+
+    if (is_fleet_view(q))
+        answer_fleet_view(q);
     else if (data.n > 0)
         answer_view(q, data);
-    else if (str_eq(path, STR("download")))
-        download_answer(q);
-    else if (str_eq(path, STR("offline")))
-        offline_answer(q);
     else if (request_wants_html(q))
         reply_shell(q, 404);
     else
         reply_text(q, 404, STR("404 page not found"));
 }
 
-static bool is_reading(struct str method)
+/* What is below /ui/ and only read; actions.c has the rest. */
+static const struct http_route routes[] = {
+    {"GET", "", route_home},
+    {"GET", "flamegraph2", route_flame},
+    {"GET", "flamegraphold", route_flame},
+    {"GET", "assets/*", route_asset},
+    {"GET", "data/*", route_data},
+    {"GET", "download", route_download},
+    {"GET", "offline", route_offline},
+    {"GET", "*", route_other},
+};
+
+static void answer(struct page_request *q)
 {
-    return str_eq(method, STR("GET")) || str_eq(method, STR("HEAD"));
+    struct http_match match;
+
+    if (http_routes_find(HTTP_ROUTES(routes), q->x->request->method, q->path,
+                         &match) == HTTP_ROUTE_FOUND) {
+        match.route->handle(q);
+        return;
+    }
+    http_exchange_header(q->x, "Allow", STR("GET, HEAD"));
+    reply_text(q, 405, STR("this can only be read"));
 }
 
 void route_request(struct page_request *q)
@@ -173,19 +248,13 @@ void route_request(struct page_request *q)
     const struct str root = STR("/ui/");
     struct str path = q->x->request->path;
 
-    if (!guard_admit(q))
-        return;
     if (str_eq(path, STR("/ui"))) {
         reply_redirect(q, 307, "/ui/");
     } else if (!str_has_prefix(path, root)) {
         reply_redirect(q, 307, "/ui");
     } else {
         q->path = str_skip(path, root.n);
-        if (action_answer(q))
-            return;
-        if (is_reading(q->x->request->method))
+        if (!action_answer(q))
             answer(q);
-        else
-            reply_text(q, 405, STR("this can only be read"));
     }
 }

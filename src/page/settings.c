@@ -1,3 +1,8 @@
+/*
+ * Saved configurations are kept in google/pprof's file, so that both tools see
+ * the same ones.  A change reads the file, edits the list and writes the file
+ * whole, under a lock: two browser tabs cannot lose each other's change.
+ */
 #include "page/settings.h"
 
 #include <errno.h>
@@ -5,7 +10,8 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "page/data.h"
+#include "base/memory_scope.h"
+#include "page/json_fields.h"
 #include "page/settings_file.h"
 
 /* ---- writing ---- */
@@ -76,9 +82,10 @@ static bool make_directories(struct arena *a, const char *path,
 static bool write_settings(const struct settings *s, struct arena *a,
                            const char *path, struct error *err)
 {
-    struct buf text = BUF_INIT(SETTINGS_MAX_BYTES);
+    struct buf text = arena_buf(a);
     bool ok;
 
+    text.max = SETTINGS_MAX_BYTES;
     write_configs(&text, s);
     if (!buf_ok(&text))
         ok = error_set(err, "there are too many saved configurations");
@@ -125,20 +132,37 @@ static bool forget(struct settings *s, struct page_request *q,
     return true;
 }
 
-static bool edit(struct page_request *q,
-                 bool (*change)(struct settings *s, struct page_request *q,
-                                struct error *err),
+typedef bool settings_change(struct settings *s, struct page_request *q,
+                             struct error *err);
+
+struct editing {
+    struct page_request *q;
+    settings_change *change;
+    struct error *err;
+    bool ok;
+};
+
+static void edit_locked(void *arg)
+{
+    struct editing *e = arg;
+    const char *path = e->q->page->options.settings;
+    struct settings s;
+
+    e->ok = settings_read(&s, e->q->arena, path, e->err) &&
+            e->change(&s, e->q, e->err) &&
+            write_settings(&s, e->q->arena, path, e->err);
+}
+
+static bool edit(struct page_request *q, settings_change *change,
                  struct error *err)
 {
-    const char *path = q->page->options.settings;
-    struct settings s;
+    struct editing e = {.q = q, .change = change, .err = err};
     bool ok;
 
-    if (!path)
+    if (!q->page->options.settings)
         return error_set(err, "this page has no file to save settings in");
     pthread_mutex_lock(&q->page->settings_lock);
-    ok = settings_read(&s, q->arena, path, err) && change(&s, q, err) &&
-         write_settings(&s, q->arena, path, err);
+    ok = memory_scope_run(MEMORY_UNLIMITED, edit_locked, &e, err) && e.ok;
     pthread_mutex_unlock(&q->page->settings_lock);
     return ok;
 }
@@ -162,19 +186,17 @@ static struct str field_word(struct arena *a, const struct report_config *c,
                              const struct config_field *f)
 {
     struct report_config defaults;
-    struct buf value = BUF_INIT(BUF_NO_LIMIT), usual = value;
+    struct buf value = arena_buf(a), usual = arena_buf(a);
     struct str word;
 
     config_init(&defaults);
     config_get(c, f, &value);
     config_get(&defaults, f, &usual);
-    word = arena_str(a, buf_str(&value));
+    word = buf_str(&value);
     if (str_eq(word, buf_str(&usual)))
         word = STR("");
     else if (f->kind == CONFIG_BOOL)
         word = str_first(word, 1);
-    buf_release(&value);
-    buf_release(&usual);
     return word;
 }
 
@@ -199,8 +221,7 @@ static struct str make_query(struct page_request *q,
                              const struct report_config *c, bool *changed)
 {
     VEC(struct query_word) words = {0};
-    struct buf out = BUF_INIT(BUF_NO_LIMIT);
-    struct str text;
+    struct buf out = arena_buf(q->arena);
 
     *changed = false;
     for (size_t i = 0; i < q->words.n; i++)
@@ -226,9 +247,7 @@ static struct str make_query(struct page_request *q,
         buf_add_char(&out, '=');
         query_encode(&out, words.v[i].value);
     }
-    text = out.len > 0 ? arena_str(q->arena, buf_str(&out)) : STR("?");
-    buf_release(&out);
-    return text;
+    return out.len > 0 ? buf_str(&out) : STR("?");
 }
 
 struct str settings_query(struct arena *a, const struct report_config *c)

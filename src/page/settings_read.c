@@ -1,3 +1,7 @@
+/*
+ * Reads the file of saved configurations.  Members that no option has are
+ * skipped: a newer pprof may have written them.
+ */
 #include "page/settings_file.h"
 
 #include <errno.h>
@@ -10,12 +14,11 @@
 
 static bool read_text(struct str *to, struct arena *a, struct json_view value)
 {
-    struct buf text = BUF_INIT(SETTINGS_MAX_BYTES);
+    struct buf text = arena_buf(a);
     bool ok = json_view_string(value, &text);
 
     if (ok)
-        *to = arena_str(a, buf_str(&text));
-    buf_release(&text);
+        *to = buf_str(&text);
     return ok;
 }
 
@@ -87,15 +90,13 @@ static bool read_configs(struct settings *s, struct arena *a, struct str text,
 bool settings_read(struct settings *s, struct arena *a, const char *path,
                    struct error *err)
 {
-    struct buf text = BUF_INIT(SETTINGS_MAX_BYTES);
-    bool ok;
+    struct buf text = arena_buf(a);
 
+    text.max = SETTINGS_MAX_BYTES;
     *s = (struct settings){0};
     if (access(path, F_OK) != 0 && errno == ENOENT)
         return true;
-    ok = file_read(path, &text, err) ||
-         error_wrap(err, "could not read settings");
-    ok = ok && read_configs(s, a, buf_str(&text), err);
-    buf_release(&text);
-    return ok;
+    return (file_read(path, &text, err) ||
+            error_wrap(err, "could not read settings")) &&
+           read_configs(s, a, buf_str(&text), err);
 }

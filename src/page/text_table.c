@@ -1,4 +1,9 @@
+/*
+ * Numbers texts in the order in which they first appear, by a hash map.
+ */
 #include "page/text_table.h"
+
+#include <assert.h>
 
 void text_table_init(struct text_table *s, struct arena *a)
 {
@@ -17,5 +22,6 @@ uint32_t text_table_add(struct text_table *s, struct str text)
             return c.record;
     map_add(&s->index, &c, (uint32_t)s->list.n);
     *vec_push(s->arena, &s->list) = text;
+    assert(s->list.n <= UINT32_MAX);
     return (uint32_t)s->list.n - 1;
 }

@@ -1,4 +1,9 @@
-#include "fetch/tls.h"
+/*
+ * People often have client.crt and client.key in one directory and give only
+ * one of them.  The other is looked for by the usual naming schemes, and a
+ * candidate counts only if its contents are of the right kind.
+ */
+#include "fetch/client_certificate.h"
 
 #include <unistd.h>
 
@@ -59,8 +64,9 @@ static struct str find_beside(struct arena *a, struct str given, bool want_cert)
     return STR("");
 }
 
-bool tls_complete(struct arena *a, struct tls_files *files, struct str *note,
-                  struct error *err)
+bool client_certificate_complete(struct arena *a,
+                                 struct client_certificate *files,
+                                 struct str *note, struct error *err)
 {
     bool want_cert = files->cert.n == 0;
     struct str given = want_cert ? files->key : files->cert;

@@ -1,16 +1,29 @@
-#include "fetch/http.h"
+/*
+ * libcurl does the work.  What it says about failures is written for
+ * programmers, so failures are turned into sentences here that name the flag
+ * to use.  Errors that Go's HTTP client reports too have Go's words, which
+ * users of google/pprof know.
+ */
+#include "fetch/http_fetch.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/file.h"
+#include "base/percent.h"
+#include "fetch/client_certificate.h"
 #include "fetch/curl.h"
 #include "fetch/target.h"
-#include "fetch/tls.h"
 #include "fetch/tunnel.h"
+#include "fetch/url.h"
+
+#define REFUSED_PATIENCE_NS ((int64_t)2000000000)
+#define REFUSED_PAUSE_NS    100000000
 
 /* One exchange under way. */
 struct exchange {
@@ -20,7 +33,7 @@ struct exchange {
     const struct http_options *options;
     struct http_target target;
     struct tunnel tunnel;
-    struct curl_slist *headers;
+    struct curl_slist *headers, *connect_to;
     struct http_reply *reply;
     char curl_words[CURL_ERROR_SIZE];
 };
@@ -88,18 +101,76 @@ static bool set_connection(struct exchange *x, struct error *err)
     return true;
 }
 
+/* The name that the certificate must be for, while the connection goes where
+ * the URL says and the Host header stays. */
+static void set_server_name(struct exchange *x)
+{
+    struct str name = x->options->tls_server_name;
+    struct url u;
+
+    if (name.n == 0 || !url_parse(str_from(x->target.url), &u))
+        return;
+    ptrdiff_t colon = str_rfind_char(u.host, ':');
+    bool has_port = colon >= 0 && str_find_char(u.host, ']') < colon;
+    struct str port =
+        has_port ? str_skip(u.host, (size_t)colon + 1) : STR("443");
+    struct str host = has_port ? str_first(u.host, (size_t)colon) : u.host;
+
+    x->headers = x->api->slist_append(
+        x->headers, arena_printf(x->arena, "Host: %" STR_FMT, STR_ARG(u.host)));
+    x->connect_to = x->api->slist_append(
+        NULL, arena_printf(x->arena, "::%" STR_FMT ":%" STR_FMT, STR_ARG(host),
+                           STR_ARG(port)));
+    x->api->easy_setopt(x->curl, CURLOPT_CONNECT_TO, x->connect_to);
+    x->target.url = arena_printf(
+        x->arena, "https://%" STR_FMT ":%" STR_FMT "%" STR_FMT "%s%" STR_FMT,
+        STR_ARG(name), STR_ARG(port), STR_ARG(u.path), u.query.n ? "?" : "",
+        STR_ARG(u.query));
+}
+
+static bool is_https(const struct exchange *x)
+{
+    return strncmp(x->target.url, "https:", 6) == 0;
+}
+
+static bool check_readable(struct exchange *x, struct str path,
+                           const char *what, struct error *err)
+{
+    const char *name = arena_cstr(x->arena, path);
+
+    if (path.n == 0 || access(name, R_OK) == 0)
+        return true;
+    error_set_os(err, "open", name, errno);
+    return error_wrap(err, "could not load %s", what);
+}
+
+static bool check_tls_files(struct exchange *x, struct error *err)
+{
+    const struct http_options *o = x->options;
+    const char *pair =
+        "certificate/key pair specified by -tls_cert and -tls_key";
+
+    return check_readable(x, o->tls_cert, pair, err) &&
+           check_readable(x, o->tls_key, pair, err) &&
+           check_readable(x, o->tls_ca, "CA specified by -tls_ca", err);
+}
+
 static bool set_tls(struct exchange *x, bool post, struct error *err)
 {
     const struct http_options *o = x->options;
-    struct tls_files files = {o->tls_cert, o->tls_key};
+    struct client_certificate files = {o->tls_cert, o->tls_key};
     struct str note;
     CURL *c = x->curl;
 
-    if (!tls_complete(x->arena, &files, &note, err))
+    if (!check_tls_files(x, err))
+        return false;
+    if (!client_certificate_complete(x->arena, &files, &note, err))
         return false;
     if (note.n && o->note && !post) /* once, at the profile itself */
         o->note(o->note_arg, arena_cstr(x->arena, note));
 
+    if (is_https(x))
+        set_server_name(x);
     x->api->easy_setopt(c, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     if (x->target.insecure) {
         x->api->easy_setopt(c, CURLOPT_SSL_VERIFYPEER, 0L);
@@ -146,6 +217,33 @@ static bool set_headers(struct exchange *x, struct error *err)
     return true;
 }
 
+/* A part of a URL, decoded; as it is if it cannot be. */
+static const char *decoded(struct arena *a, struct str part)
+{
+    char *text = arena_cstr(a, part);
+    ptrdiff_t n = percent_decode(part, false, text);
+
+    if (n < 0)
+        return arena_cstr(a, part);
+    text[n] = '\0';
+    return text;
+}
+
+static void set_login(struct exchange *x)
+{
+    struct str login =
+        x->options->login.n ? x->options->login : x->target.login;
+    ptrdiff_t colon = str_find_char(login, ':');
+    struct str user = colon < 0 ? login : str_first(login, (size_t)colon);
+    struct str password =
+        colon < 0 ? STR("") : str_skip(login, (size_t)colon + 1);
+
+    if (login.n == 0)
+        return;
+    x->api->easy_setopt(x->curl, CURLOPT_USERNAME, decoded(x->arena, user));
+    x->api->easy_setopt(x->curl, CURLOPT_PASSWORD, decoded(x->arena, password));
+}
+
 static void set_post(struct exchange *x, struct str body)
 {
     x->headers = x->api->slist_append(x->headers,
@@ -170,7 +268,7 @@ static bool has(const struct exchange *x, const char *words)
  */
 static bool tls_refusal_words(const struct exchange *x, struct error *err)
 {
-    bool is_tls = strncmp(x->target.url, "https:", 6) == 0;
+    bool is_tls = is_https(x);
     bool silent = x->reply->reason[0] == '\0' && x->reply->body.len == 0;
 
     if (has(x, "wrong version number"))
@@ -215,6 +313,33 @@ static bool connect_words(struct exchange *x, CURLcode rc, struct error *err)
                                       : x->api->easy_strerror(rc));
 }
 
+/* "…does not match target host name 'x'", or the certificate's own names. */
+static bool is_name_mismatch(const struct exchange *x)
+{
+    return has(x, "subject name") || has(x, "target host name") ||
+           has(x, "target hostname");
+}
+
+static bool certificate_words(const struct exchange *x, struct error *err)
+{
+    if (!is_name_mismatch(x))
+        return error_set(err,
+                         "the server's certificate is not trusted: give its CA "
+                         "with -tls_ca, or use https+insecure:// (%s)",
+                         x->curl_words);
+    if (x->options->tls_server_name.n)
+        return error_set(
+            err,
+            "the server's certificate is not for the name %" STR_FMT
+            " that -tls_server_name gives (%s)",
+            STR_ARG(x->options->tls_server_name), x->curl_words);
+    return error_set(err,
+                     "the server's certificate is for another name than %s: "
+                     "if this is the right server, say which name it has with "
+                     "-tls_server_name (%s)",
+                     x->target.host, x->curl_words);
+}
+
 static bool failure_words(struct exchange *x, CURLcode rc, struct error *err)
 {
     switch (rc) {
@@ -234,10 +359,7 @@ static bool failure_words(struct exchange *x, CURLcode rc, struct error *err)
     case CURLE_TOO_MANY_REDIRECTS:
         return error_set(err, "stopped after 10 redirects");
     case CURLE_PEER_FAILED_VERIFICATION:
-        return error_set(err,
-                         "the server's certificate is not trusted: give its CA "
-                         "with -tls_ca, or use https+insecure:// (%s)",
-                         x->curl_words);
+        return certificate_words(x, err);
     case CURLE_SSL_CERTPROBLEM:
         return error_set(err,
                          "could not load certificate/key pair specified by "
@@ -251,12 +373,37 @@ static bool failure_words(struct exchange *x, CURLcode rc, struct error *err)
     case CURLE_SEND_ERROR:
         return tls_refusal_words(x, err);
     case CURLE_GOT_NOTHING:
-        return strncmp(x->target.url, "https:", 6) == 0
-                   ? tls_refusal_words(x, err)
-                   : error_set(err, "EOF");
+        return is_https(x) ? tls_refusal_words(x, err) : error_set(err, "EOF");
     default:
         return connect_words(x, rc, err);
     }
+}
+
+static bool is_this_machine(const struct exchange *x)
+{
+    struct str host = str_from(x->target.host);
+
+    return x->target.unix_socket || str_has_prefix(host, STR("127.")) ||
+           str_has_prefix(host, STR("localhost")) ||
+           str_has_prefix(host, STR("[::1]"));
+}
+
+/* The exchange, once more as long as nobody listens. */
+static CURLcode perform_patiently(struct exchange *x)
+{
+    const struct timespec pause = {.tv_nsec = REFUSED_PAUSE_NS};
+    int64_t end = clock_monotonic_ns() + REFUSED_PATIENCE_NS;
+    long os_error;
+    CURLcode rc;
+
+    do {
+        rc = x->api->easy_perform(x->curl);
+        os_error = 0;
+        if (rc == CURLE_COULDNT_CONNECT)
+            x->api->easy_getinfo(x->curl, CURLINFO_OS_ERRNO, &os_error);
+    } while (os_error == ECONNREFUSED && is_this_machine(x) &&
+             clock_monotonic_ns() < end && nanosleep(&pause, NULL) == 0);
+    return rc;
 }
 
 static bool perform(struct exchange *x, bool post, struct error *err)
@@ -275,7 +422,7 @@ static bool perform(struct exchange *x, bool post, struct error *err)
         x->api->easy_setopt(x->curl, CURLOPT_XFERINFOFUNCTION, tick);
         x->api->easy_setopt(x->curl, CURLOPT_XFERINFODATA, x);
     }
-    rc = x->api->easy_perform(x->curl);
+    rc = perform_patiently(x);
     if (rc != CURLE_OK) {
         failure_words(x, rc, err);
         return error_wrap(err, "%s \"%s\"", post ? "Post" : "Get",
@@ -289,9 +436,9 @@ static bool perform(struct exchange *x, bool post, struct error *err)
     return true;
 }
 
-bool http_exchange(struct str url, bool post, struct str body,
-                   const struct http_options *options, struct http_reply *reply,
-                   struct error *err)
+bool http_fetch(struct str url, bool post, struct str body,
+                const struct http_options *options, struct http_reply *reply,
+                struct error *err)
 {
     struct exchange x = {
         .api = curl_load(err),
@@ -303,11 +450,13 @@ bool http_exchange(struct str url, bool post, struct str body,
 
     *reply = (struct http_reply){
         .body =
-            BUF_INIT(options->max_reply ? options->max_reply : BUF_NO_LIMIT)};
+            BUF_INIT(options->max_reply ? options->max_reply : HTTP_MAX_REPLY)};
     if (ok && !(x.curl = x.api->easy_init()))
         ok = error_set(err, "cannot set up libcurl");
     ok = ok && http_target_parse(x.arena, url, &x.target, err);
     ok = ok && set_tls(&x, post, err);
+    if (ok)
+        set_login(&x);
     if (ok && post)
         set_post(&x, body);
     ok = ok && set_headers(&x, err) && set_connection(&x, err) &&
@@ -317,6 +466,8 @@ bool http_exchange(struct str url, bool post, struct str body,
     tunnel_close(&x.tunnel);
     if (x.headers)
         x.api->slist_free_all(x.headers);
+    if (x.connect_to)
+        x.api->slist_free_all(x.connect_to);
     arena_free(x.arena);
     if (!ok)
         buf_release(&reply->body);

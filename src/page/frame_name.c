@@ -1,6 +1,11 @@
-#include "page/source_name.h"
+/*
+ * Names of frames, and the package that a name belongs to.  The package decides
+ * the colour of a box, so the rule must work for Go paths, C++ namespaces and
+ * Rust crates without knowing which language it looks at.
+ */
+#include "page/frame_name.h"
 
-struct str source_full_name(struct arena *a, const struct frame *f)
+struct str frame_full_name(struct arena *a, const struct frame *f)
 {
     struct str name = f->name.n > 0 ? f->name : f->file;
 
@@ -19,7 +24,7 @@ static bool is_word(char c)
            (c >= '0' && c <= '9') || c == '_';
 }
 
-struct str source_package(struct str name)
+struct str frame_package(struct str name)
 {
     size_t start = (size_t)(str_rfind_char(name, '/') + 1), end = start;
     struct str rest;

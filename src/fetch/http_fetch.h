@@ -1,5 +1,5 @@
-#ifndef FETCH_HTTP_H
-#define FETCH_HTTP_H
+#ifndef FETCH_HTTP_FETCH_H
+#define FETCH_HTTP_FETCH_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -7,6 +7,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/str.h"
+
+#define HTTP_MAX_REPLY ((size_t)4 << 30) /* as much as a profile may have */
 
 /*
  * One HTTP exchange with a server that may want certificates or a token.
@@ -20,11 +22,13 @@
  */
 struct http_options {
     struct str tls_cert, tls_key, tls_ca; /* file names; "" = not given */
-    struct str token_file;     /* its first line becomes a bearer token */
-    const struct str *headers; /* "Name: value" */
+    struct str tls_server_name; /* that the certificate is for; "": the host */
+    struct str login;           /* "user:password" as in a URL, or "" */
+    struct str token_file;      /* its first line becomes a bearer token */
+    const struct str *headers;  /* "Name: value" */
     size_t n_headers;
     int64_t timeout_ns; /* for the whole exchange; 0 = none */
-    size_t max_reply;   /* bytes; 0 = BUF_NO_LIMIT */
+    size_t max_reply;   /* bytes; 0: HTTP_MAX_REPLY */
     /* Words for the user ("No -tls_cert given: using …"); may be NULL. */
     void (*note)(void *arg, const char *words);
     void *note_arg;
@@ -46,11 +50,13 @@ struct http_reply {
  * answered, whatever its status.  The caller releases reply->body.
  *
  * Errors say what failed, and what to give when the server wants a
- * certificate or its own is not trusted.
+ * certificate or its own is not trusted.  A connection to this machine that
+ * is refused is tried again for two seconds: a port-forward that was started
+ * a moment ago may not listen yet.
  */
-bool http_exchange(struct str url, bool post, struct str body,
-                   const struct http_options *options, struct http_reply *reply,
-                   struct error *err);
+bool http_fetch(struct str url, bool post, struct str body,
+                const struct http_options *options, struct http_reply *reply,
+                struct error *err);
 
 /*
  * "server response: 404 Not Found - <body>": the words for a reply that is

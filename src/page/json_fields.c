@@ -1,4 +1,8 @@
-#include "page/data.h"
+/*
+ * Replies carry each number twice: raw, to sort and compare by, and as the text
+ * that the terminal prints, so that page and terminal never disagree.
+ */
+#include "page/json_fields.h"
 
 #include "base/number.h"
 
@@ -23,7 +27,7 @@ void json_add_bool(struct json *j, const char *key, bool value)
 /* As text: a number would lose digits in a browser. */
 void json_add_address(struct json *j, const char *key, uint64_t address)
 {
-    struct buf text = BUF_INIT(BUF_NO_LIMIT);
+    struct buf text = BUF_INIT(32);
 
     buf_add_hex(&text, address);
     json_add_text(j, key, buf_str(&text));
@@ -33,7 +37,7 @@ void json_add_address(struct json *j, const char *key, uint64_t address)
 void json_add_value_text(struct json *j, const char *key,
                          const struct report *r, int64_t value)
 {
-    struct buf text = BUF_INIT(BUF_NO_LIMIT);
+    struct buf text = arena_buf(r->arena);
 
     report_add_value(r, &text, value);
     json_add_text(j, key, buf_str(&text));
@@ -43,7 +47,7 @@ void json_add_value_text(struct json *j, const char *key,
 void json_add_percent_text(struct json *j, const char *key,
                            const struct report *r, int64_t value)
 {
-    struct buf text = BUF_INIT(BUF_NO_LIMIT);
+    struct buf text = arena_buf(r->arena);
 
     report_add_percent(r, &text, value);
     json_add_text(j, key, str_trim(buf_str(&text)));
@@ -86,7 +90,7 @@ void json_add_lines(struct json *j, const char *key, struct str text)
 static void add_header(struct json *j, const struct report *r,
                        const struct header_lines *h)
 {
-    struct buf text = BUF_INIT(BUF_NO_LIMIT);
+    struct buf text = arena_buf(r->arena);
 
     header_print(h, &text);
     json_add_lines(j, "legend", buf_str(&text));

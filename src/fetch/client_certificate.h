@@ -1,5 +1,5 @@
-#ifndef FETCH_TLS_H
-#define FETCH_TLS_H
+#ifndef FETCH_CLIENT_CERTIFICATE_H
+#define FETCH_CLIENT_CERTIFICATE_H
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -9,7 +9,7 @@
  * The files of a client certificate.  One PEM file may hold both the
  * certificate and its key.
  */
-struct tls_files {
+struct client_certificate {
     struct str cert, key; /* "" = not given */
 };
 
@@ -19,7 +19,8 @@ struct tls_files {
  * *note says what was taken ("" when both were given).  Fails when there is
  * none.
  */
-bool tls_complete(struct arena *a, struct tls_files *files, struct str *note,
-                  struct error *err);
+bool client_certificate_complete(struct arena *a,
+                                 struct client_certificate *files,
+                                 struct str *note, struct error *err);
 
 #endif

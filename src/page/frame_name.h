@@ -1,5 +1,5 @@
-#ifndef PAGE_SOURCE_NAME_H
-#define PAGE_SOURCE_NAME_H
+#ifndef PAGE_FRAME_NAME_H
+#define PAGE_FRAME_NAME_H
 
 #include "base/arena.h"
 #include "report/frame.h"
@@ -9,12 +9,12 @@
  */
 
 /* The function with its line, "work:12:3"; the file if it has no name. */
-struct str source_full_name(struct arena *a, const struct frame *f);
+struct str frame_full_name(struct arena *a, const struct frame *f);
 
 /*
  * What a name belongs to: everything before the first "." or "::" behind the
  * last slash, "example.com/a/pkg", "ns"; "" when that is not one word.
  */
-struct str source_package(struct str name);
+struct str frame_package(struct str name);
 
 #endif

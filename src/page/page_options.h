@@ -1,0 +1,37 @@
+#ifndef PAGE_PAGE_OPTIONS_H
+#define PAGE_PAGE_OPTIONS_H
+
+#include "base/arena.h"
+#include "http/access/access_key.h"
+#include "report/config.h"
+
+/*
+ * What a page is told when it is made.  All texts outlive the page.
+ */
+struct objects;   /* symbol/objects.h */
+struct asset_set; /* page/assets.h */
+
+struct page_options {
+    /* Every request starts from these options. */
+    const struct report_config *config;
+
+    /*
+     * What the program does for the page; each may be NULL.  They are called
+     * by the threads of the server.
+     */
+    void *arg;
+    /* Binaries for reports on code; memory from `a`. */
+    const struct objects *(*objects)(void *arg, struct arena *a);
+    /* A failed request, for the log or the terminal. */
+    void (*tell)(void *arg, const char *words);
+
+    const char *settings; /* the file of saved configurations; NULL: none */
+    const struct asset_set *assets; /* NULL: those for a single profile */
+    const char *web_dir;  /* take the page's files from there; NULL: built in */
+    size_t request_bytes; /* memory that one request may use; 0: any amount */
+    bool local_only;      /* answer clients of this machine only */
+    bool certificates_only;       /* … only those with a client certificate */
+    const struct access_key *key; /* all others must know it; NULL: none */
+};
+
+#endif
