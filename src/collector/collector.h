@@ -1,0 +1,31 @@
+#ifndef COLLECTOR_COLLECTOR_H
+#define COLLECTOR_COLLECTOR_H
+
+#include "base/error.h"
+#include "collector/context.h"
+#include "http/server/route.h"
+#include "http/server/server.h"
+
+/*
+ * The collector's HTTP API over a store, which belongs to the caller.
+ *
+ * Admission comes first, in the server's admission hook, because it decides
+ * how large a body may be before any of it is read:
+ *
+ *     collector_admit(c, x)     which scope the request needs, and its limit
+ *     collector_handle(c, x)    answers it, possibly later
+ * (http_exchange_defer)
+ */
+void collector_init(struct collector *c,
+                    const struct collector_options *options);
+void collector_release(struct collector *c);
+
+/* Sets x->max_body; returns the scope (HTTP_MAY_…) that the request needs. */
+unsigned collector_admit(const struct collector *c, struct http_exchange *x);
+
+/* True if the path is one of the collector's, whatever the method. */
+bool collector_knows(struct str path);
+
+void collector_handle(struct collector *c, struct http_exchange *x);
+
+#endif

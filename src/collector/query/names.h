@@ -1,0 +1,10 @@
+#ifndef COLLECTOR_QUERY_NAMES_H
+#define COLLECTOR_QUERY_NAMES_H
+
+#include "http/server/route.h"
+
+/* Queries of /api/1 about what there is to ask for. */
+http_route_fn query_services; /* GET /api/1/services */
+http_route_fn query_labels;   /* GET /api/1/labels */
+
+#endif

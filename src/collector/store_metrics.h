@@ -1,0 +1,10 @@
+#ifndef COLLECTOR_STORE_METRICS_H
+#define COLLECTOR_STORE_METRICS_H
+
+#include "base/buf.h"
+#include "store/store.h"
+
+/* Appends what the store holds and does, in Prometheus' text format. */
+void store_metrics_write(struct store *s, struct buf *out);
+
+#endif

@@ -1,0 +1,53 @@
+#ifndef STORE_ARCHIVE_S3_CLIENT_H
+#define STORE_ARCHIVE_S3_CLIENT_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "store/archive/s3_xml.h"
+
+/*
+ * Objects of an S3 bucket: put, get, list.
+ *
+ * Requests are signed, and address the bucket in the path, which every
+ * S3-compatible server understands.  Redirects are not followed.  What may go
+ * away (no connection, status 5xx, SlowDown) is tried again a few times, with
+ * growing pauses.  One thread at a time.
+ *
+ * Errors have the code and the words of the server, bucket and key, and what
+ * to do about it; never a key or a token.
+ */
+#define S3_OBJECT_MAX ((uint64_t)5 << 30) /* of one put; S3's own limit */
+#define S3_KEY_MAX    1024                /* bytes of an object's key */
+
+struct s3_settings {
+    struct str endpoint; /* "http://127.0.0.1:9000"; "": Amazon's */
+    struct str region;   /* "": us-east-1 */
+    struct str key_id, secret;
+    struct str token;   /* of temporary credentials; "": none */
+    struct str ca_file; /* the CA of the endpoint; "": the system's */
+};
+
+struct s3_client;
+
+/* The texts are copied.  NULL and err if there is no libcurl or a setting is
+ * wrong. */
+struct s3_client *s3_client_new(const struct s3_settings *s, struct error *err);
+void s3_client_free(struct s3_client *c); /* NULL is allowed */
+
+/* Creates or replaces an object. */
+bool s3_put(struct s3_client *c, struct str bucket, struct str key,
+            struct str bytes, struct error *err);
+
+/* Appends the object to `out`, whose max is the limit. */
+bool s3_get(struct s3_client *c, struct str bucket, struct str key,
+            struct buf *out, struct error *err);
+
+/* Calls `each` for each object whose key begins with `prefix`, in the order
+ * of the keys.  `each` may put and get. */
+bool s3_list(struct s3_client *c, struct str bucket, struct str prefix,
+             s3_each_object *each, void *arg, struct error *err);
+
+#endif

@@ -1,0 +1,24 @@
+#ifndef STORE_HEADER_H
+#define STORE_HEADER_H
+
+#include "store/dict.h"
+
+/*
+ * What a header record (DICT_HEADER) says about the sample types of a profile.
+ */
+
+/* How many sample types a header has, and a bit for each cumulative one (of
+ * the first 64). */
+bool dict_header_types(const struct dict *d, uint32_t header, size_t *n,
+                       uint64_t *cumulative);
+
+/* The names of one sample type. */
+bool dict_header_type(const struct dict *d, uint32_t header, size_t i,
+                      struct str *type, struct str *unit);
+
+/* The number of the type that a report shows unless told otherwise: the
+ * default type, else the last; or the one with this name.  False: none. */
+bool dict_header_find_type(const struct dict *d, uint32_t header,
+                           struct str name, size_t *out);
+
+#endif

@@ -1,0 +1,84 @@
+#ifndef STORE_SQLITE_READ_H
+#define STORE_SQLITE_READ_H
+
+#include "store/sqlite/scan.h"
+
+/*
+ * The reading operations of the engine; their meaning is in store.h.
+ */
+enum store_status engine_get(struct store *s, const struct store_id *id,
+                             struct profile **out, struct error *err);
+enum store_status engine_get_bytes(struct store *s, const struct store_id *id,
+                                   struct buf *out, struct error *err);
+enum store_status engine_describe(struct store *s, const struct store_id *id,
+                                  store_each_profile *each, void *arg,
+                                  struct error *err);
+enum store_status engine_export(struct store *s, const struct store_query *q,
+                                const struct store_budget *budget,
+                                store_each_export *each, void *arg,
+                                struct store_progress *progress,
+                                struct error *err);
+enum store_status engine_list(struct store *s, const struct store_query *q,
+                              const struct store_page *page,
+                              const struct store_budget *budget,
+                              store_each_profile *each, void *arg,
+                              struct store_progress *progress,
+                              struct error *err);
+enum store_status engine_merge(struct store *s, const struct store_query *q,
+                               enum store_values values,
+                               const struct store_budget *budget,
+                               struct profile **out,
+                               struct store_progress *progress,
+                               struct error *err);
+enum store_status engine_series(struct store *s, const struct store_series *q,
+                                const struct store_budget *budget,
+                                store_each_point *each, void *arg,
+                                struct store_progress *progress,
+                                struct error *err);
+enum store_status engine_function(struct store *s,
+                                  const struct store_function *q,
+                                  const struct store_budget *budget,
+                                  store_each_function_point *each, void *arg,
+                                  struct store_progress *progress,
+                                  struct error *err);
+enum store_status engine_services(struct store *s, const struct store_query *q,
+                                  const struct store_budget *budget,
+                                  store_each_count *each, void *arg,
+                                  struct error *err);
+enum store_status engine_label_names(struct store *s,
+                                     const struct store_query *q,
+                                     const struct store_budget *budget,
+                                     store_each_count *each, void *arg,
+                                     struct error *err);
+enum store_status
+engine_label_values(struct store *s, const struct store_query *q,
+                    struct str key, const struct store_budget *budget,
+                    store_each_count *each, void *arg, struct error *err);
+enum store_status engine_version(struct store *s, const struct store_query *q,
+                                 const struct store_budget *budget,
+                                 struct store_version *out, struct error *err);
+
+enum store_status engine_usage(struct store *s, store_each_usage *each,
+                               void *arg, struct error *err);
+
+/*
+ * A row as a listing describes it; the arrays are used again for the next.
+ */
+struct description {
+    struct store_profile p;
+    struct store_label *labels;
+    size_t labels_cap;
+    struct store_total *totals;
+    size_t totals_cap;
+};
+
+bool describe_row(struct description *d, const struct scan_row *row);
+void description_release(struct description *d);
+
+/* Calls `row` for the profile with this id, with its samples. */
+enum store_status find_id(struct sqlite_store *s, const struct store_id *id,
+                          bool (*row)(void *arg, const struct scan_row *row,
+                                      struct error *err),
+                          void *arg, struct error *err);
+
+#endif
