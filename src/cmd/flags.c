@@ -46,7 +46,7 @@ static enum goparse set(const struct flag *f, struct arena *a, struct str value)
 static enum flags_result refuse_value(const struct flag *f, struct str value,
                                       enum goparse why, struct error *err)
 {
-    struct buf b = BUF_INIT(BUF_NO_LIMIT);
+    struct buf b = BUF_INIT(BUF_OF_TOOL);
 
     buf_add(&b, f->kind == FLAG_BOOL ? STR("invalid boolean value ")
                                      : STR("invalid value "));

@@ -1,3 +1,10 @@
+/*
+ * A mapping names a file on the machine where the profile was taken.  Here the
+ * file is looked for in the directories of PPROF_BINARY_PATH, by build ID
+ * first and by name second, in the layouts that distributions and google/pprof
+ * use.  If the profile has a build ID, the file must have the same one, so
+ * that addresses are never looked up in another version of the program.
+ */
 #include "cmd/pprof/binaries.h"
 
 #include <fcntl.h>

@@ -8,7 +8,6 @@
 
 #include <dirent.h>
 #include <stdlib.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 #include "base/path.h"
@@ -53,7 +52,7 @@ static void collect(struct completer *c)
 static void offer(struct line_completions *out, struct arena *a,
                   struct str typed, struct str word, const char *end)
 {
-    if (word.n < typed.n || strncasecmp(word.s, typed.s, typed.n) != 0)
+    if (!str_eq_nocase(str_first(word, typed.n), typed))
         return;
     *vec_push(a, &out->words) =
         str_from(arena_printf(a, "%" STR_FMT "%s", STR_ARG(word), end));

@@ -5,14 +5,20 @@
 #include "profile/profile.h"
 
 /*
- * -fail_above: did a function's share, or the total, grow over the base by
- * more than is allowed?
+ * -fail_above and -fail_above_share: did the cost of a function, or its share
+ * of the total, grow over the base by more than is allowed?
  */
 enum gate {
     GATE_PASSED, /* or nobody asked */
     GATE_CLOSED, /* it grew too much; said on stderr */
     GATE_FAILED, /* it cannot be known: err */
 };
+
+/* Is there a limit at all? */
+static inline bool gate_is_wanted(const struct options *o)
+{
+    return o->fail_above >= 0 || o->fail_above_share >= 0;
+}
 
 /* The profile's base must be marked (options.mark_base); it is only read. */
 enum gate gate_check(const struct options *o, const struct profile *p,

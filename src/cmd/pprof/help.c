@@ -1,3 +1,8 @@
+/*
+ * google/pprof prints its options from several tables with texts in between.
+ * The texts are here.  Commands and options come from the same tables that
+ * parse them, so that nothing can be missing from the help.
+ */
 #include "cmd/pprof/help.h"
 
 #include <stdio.h>
@@ -93,17 +98,32 @@ static const char ours[] =
     "  More source options:\n"
     "    -                     Profile from standard input\n"
     "    unix:///path.sock/... Profile handler behind a Unix socket\n"
-    "    ssh://host/...        Profile handler on the loopback of that host\n"
-    "    -header 'Name: value' Send this header too (may be repeated)\n"
+    "    ssh://host/...        Profile handler on that host's loopback "
+    "address\n"
+    "    -header 'Name: value' Additional request header (may be repeated)\n"
     "    -token_file           File with a bearer token to send\n"
-    "    -no_save              Leave no copy of a fetched profile behind\n"
+    "    -tls_server_name      Server name in the certificate, if it differs\n"
+    "                          from the host name (port forwarding)\n"
+    "    -no_save              Do not save a copy of a fetched profile\n"
     "\n"
     "  More misc options:\n"
-    "   -http_cert, -http_key  PEM files: serve the page by TLS\n"
-    "   -http_client_ca    Only to browsers with a certificate signed by it\n"
-    "   -fail_above=5%     Exit code 3 if a function's share, or the total,\n"
-    "                      grew by more than that over the base\n"
-    "   -help_all          This text, with what google/pprof does not have\n";
+    "   -http_cert, -http_key  PEM files: serve the page over TLS\n"
+    "   -http_client_ca    Only accept browsers with a certificate signed by\n"
+    "                      this CA\n"
+    "   -fail_above=5%     Exit code 3 if the total or a function's cost grew\n"
+    "                      by more than 5% of the base's total\n"
+    "   -fail_above_share=5%\n"
+    "                      Exit code 3 if a function's share of the total "
+    "grew\n"
+    "                      by more than 5 points\n"
+    "   -help_all          Print this text and the options that google/pprof\n"
+    "                      does not have\n"
+    "   -version           Print the version\n";
+
+static const char hint[] =
+    "\n"
+    "Run \"pprof -help_all\" to see the options that google/pprof does not "
+    "have, too.\n";
 
 const struct config_field **help_sorted_fields(struct arena *a)
 {
@@ -179,4 +199,9 @@ void help_add_usage(struct buf *out, bool all)
     buf_add(out, str_from(sources_and_rest));
     if (all)
         buf_add(out, str_from(ours));
+}
+
+void help_add_hint(struct buf *out)
+{
+    buf_add(out, str_from(hint));
 }

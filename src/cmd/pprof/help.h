@@ -11,6 +11,9 @@
 
 void help_add_usage(struct buf *out, bool all);
 
+/* How to see what the usage leaves out without `all`. */
+void help_add_hint(struct buf *out);
+
 /* "    -top             Outputs top entries in text form": the commands that
  * google/pprof has, or those that only we have. */
 void help_add_commands(struct buf *out, const char *prefix, bool ours_only);

@@ -1,3 +1,7 @@
+/*
+ * The file is only appended to, one line at a time, so that several shells can
+ * use it at once.  It is cut to its newest lines when a shell starts.
+ */
 #include "cmd/pprof/history_file.h"
 
 #include <fcntl.h>
@@ -30,7 +34,7 @@ static const char *find_path(struct arena *a)
 
 static void cut(struct history_file *h)
 {
-    struct buf b = BUF_INIT(BUF_NO_LIMIT);
+    struct buf b = BUF_INIT(BUF_OF_TOOL);
     struct error ignored;
 
     h->lines.v += h->lines.n - MOST_LINES / 2;
@@ -62,7 +66,7 @@ void history_file_open(struct history_file *h, struct arena *a)
 
 void history_file_add(const struct history_file *h, struct str line)
 {
-    struct buf b = BUF_INIT(BUF_NO_LIMIT);
+    struct buf b = BUF_INIT(BUF_OF_TOOL);
     struct error ignored;
     int fd =
         h->path ? open(h->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)

@@ -1,3 +1,7 @@
+/*
+ * The child of fork(2) sees the shell's profile without copying it: pages are
+ * copied only where the report changes them.
+ */
 #include "cmd/pprof/job.h"
 
 #include <errno.h>

@@ -1,3 +1,9 @@
+/*
+ * libedit goes on reading after an interrupted read(2), so that Ctrl-C would
+ * have no effect until the next key.  It is therefore given our own function
+ * for reading a character.  Without a terminal, lines are read as they are and
+ * nothing is echoed.
+ */
 #include "cmd/pprof/line.h"
 
 #include <errno.h>

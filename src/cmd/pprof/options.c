@@ -36,8 +36,8 @@ struct raw_flags {
     struct str *arguments; /* of those that have one */
     bool **choices;        /* by field of the config, then by choice */
     bool selected[N_SELECTIONS];
-    struct str base, diff_base, fail_above;
-    bool help_all;
+    struct str base, diff_base, fail_above, fail_above_share;
+    bool help_all, version;
 };
 
 static void add(struct raw_flags *r, const char *name, enum flag_kind kind,
@@ -97,7 +97,9 @@ static void add_rest(struct raw_flags *r, struct options *o)
     add(r, "base", FLAG_TEXT, &r->base);
     add(r, "diff_base", FLAG_TEXT, &r->diff_base);
     add(r, "fail_above", FLAG_TEXT, &r->fail_above);
+    add(r, "fail_above_share", FLAG_TEXT, &r->fail_above_share);
     add(r, "help_all", FLAG_BOOL, &r->help_all);
+    add(r, "version", FLAG_BOOL, &r->version);
     add(r, "symbolize", FLAG_TEXT, &o->symbolize);
     add(r, "buildid", FLAG_TEXT, &o->buildid);
     add(r, "add_comment", FLAG_TEXT, &o->add_comment);
@@ -108,6 +110,7 @@ static void add_rest(struct raw_flags *r, struct options *o)
     add(r, "no_save", FLAG_BOOL, &o->no_save);
     add(r, "tls_cert", FLAG_TEXT, &o->tls_cert);
     add(r, "tls_key", FLAG_TEXT, &o->tls_key);
+    add(r, "tls_server_name", FLAG_TEXT, &o->tls_server_name);
     add(r, "tls_ca", FLAG_TEXT, &o->tls_ca);
     add(r, "token_file", FLAG_TEXT, &o->token_file);
     add(r, "header", FLAG_LIST, &o->headers);
@@ -138,7 +141,7 @@ static bool take_choices(const struct raw_flags *r, struct report_config *c,
 
     for (size_t i = 0; i < config_n_fields; i++) {
         const struct config_field *f = &config_fields[i];
-        struct buf names = BUF_INIT(BUF_NO_LIMIT);
+        struct buf names = BUF_INIT(BUF_OF_TOOL);
         size_t set = 0;
 
         for (size_t j = 0; j < count_choices(f); j++) {
@@ -211,30 +214,38 @@ static bool take_base(const struct raw_flags *r, struct options *o,
     return true;
 }
 
-/* "5%", "5" and "0.5%" are percentages. */
-static bool take_fail_above(const struct raw_flags *r, struct options *o,
-                            struct error *err)
+/* "5%", "5" and "0.5%" are percentages; without one there is no limit. */
+static bool take_limit(struct options *o, const char *flag, struct str given,
+                       double *limit, struct error *err)
 {
-    struct str text = r->fail_above;
+    struct str text = given;
     double percent = 0;
 
-    o->fail_above = -1;
+    *limit = -1;
     if (text.n == 0)
         return true;
     if (str_has_suffix(text, STR("%")))
         text = str_first(text, text.n - 1);
     if (goparse_float(text, &percent) != GOPARSE_OK || !(percent >= 0))
         return error_set(err,
-                         "-fail_above needs a percentage, such as 5%%, not "
+                         "-%s needs a percentage, such as 5%%, not "
                          "\"%" STR_FMT "\"",
-                         STR_ARG(r->fail_above));
+                         flag, STR_ARG(given));
     if (o->base.n == 0)
-        return error_set(err, "-fail_above needs -base or -diff_base");
+        return error_set(err, "-%s needs -base or -diff_base", flag);
     if (o->http.n)
-        return error_set(err, "-fail_above does not go with -http");
-    o->fail_above = percent / 100;
+        return error_set(err, "-%s does not go with -http", flag);
+    *limit = percent / 100;
     o->mark_base = true;
     return true;
+}
+
+static bool take_limits(const struct raw_flags *r, struct options *o,
+                        struct error *err)
+{
+    return take_limit(o, "fail_above", r->fail_above, &o->fail_above, err) &&
+           take_limit(o, "fail_above_share", r->fail_above_share,
+                      &o->fail_above_share, err);
 }
 
 enum options_result options_parse(struct options *o, struct arena *a, int argc,
@@ -253,7 +264,9 @@ enum options_result options_parse(struct options *o, struct arena *a, int argc,
     switch (
         flags_parse(r.flags.v, r.flags.n, a, argv + 1, argc - 1, &rest, err)) {
     case FLAGS_HELP:
-        return OPTIONS_HELP;
+        /* What -h and --help print is compared byte for byte. */
+        return strcmp(argv[1 + rest], "-help") == 0 ? OPTIONS_HELP_HINT
+                                                    : OPTIONS_HELP;
     case FLAGS_BAD:
         return OPTIONS_BAD_FLAG;
     case FLAGS_OK:
@@ -261,6 +274,8 @@ enum options_result options_parse(struct options *o, struct arena *a, int argc,
     }
     if (r.help_all)
         return OPTIONS_HELP_ALL;
+    if (r.version)
+        return OPTIONS_VERSION;
     if (rest == argc - 1) {
         error_set(err, "no profile source specified");
         return OPTIONS_NOTHING;
@@ -269,7 +284,7 @@ enum options_result options_parse(struct options *o, struct arena *a, int argc,
     if (!take_choices(&r, &o->config, err) || !take_command(&r, o, err))
         return OPTIONS_BAD;
     take_selections(&r, &o->config, warnings);
-    if (!take_base(&r, o, err) || !take_fail_above(&r, o, err))
+    if (!take_base(&r, o, err) || !take_limits(&r, o, err))
         return OPTIONS_BAD;
     return OPTIONS_OK;
 }

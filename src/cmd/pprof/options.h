@@ -22,7 +22,8 @@ struct options {
     struct str base;       /* "" if there is none */
     bool base_is_diff;     /* -diff_base, not -base */
     bool mark_base;        /* its samples stay apart, with a label */
-    double fail_above;     /* a share: 0.05 for 5%; negative if not asked */
+    /* Limits of growth, see gate.h: 0.05 for 5%; negative if not asked. */
+    double fail_above, fail_above_share;
 
     struct str symbolize;
     struct str buildid;
@@ -31,7 +32,7 @@ struct options {
     int timeout, seconds; /* -1 if not given */
     bool all_frames;
     bool no_save;
-    struct str tls_cert, tls_key, tls_ca, token_file;
+    struct str tls_cert, tls_key, tls_ca, tls_server_name, token_file;
     struct flag_list headers;
 
     struct str http; /* where to serve the page; "" is nowhere */
@@ -41,8 +42,10 @@ struct options {
 
 enum options_result {
     OPTIONS_OK,
-    OPTIONS_HELP,     /* show the usage, that is all */
-    OPTIONS_HELP_ALL, /* with our own flags */
+    OPTIONS_HELP,      /* show the usage, that is all */
+    OPTIONS_HELP_HINT, /* and say how to see the rest of it */
+    OPTIONS_HELP_ALL,  /* with our own flags */
+    OPTIONS_VERSION,
     OPTIONS_BAD_FLAG, /* say err, show the usage */
     OPTIONS_NOTHING,  /* show the usage, say err */
     OPTIONS_BAD,      /* say err */

@@ -22,7 +22,8 @@ struct output_request {
 
 /*
  * Makes the report and delivers it.  The profile is used up.  When it fails
- * nothing was written anywhere.
+ * nothing was written anywhere, but for the first part of a long one (traces,
+ * folded, raw) that goes to stdout.
  */
 bool output_report(struct profile *p, const struct output_request *request,
                    struct error *err);

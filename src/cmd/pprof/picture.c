@@ -1,3 +1,8 @@
+/*
+ * Graphviz writes an SVG of fixed size.  To make it fit a window and respond
+ * to the mouse, its root element loses its size, its content is put into a
+ * group, and a small script that moves and scales the group is added.
+ */
 #include "cmd/pprof/picture.h"
 
 #include <stdio.h>
@@ -107,7 +112,7 @@ bool picture_draw(const char *format, struct str dot, struct buf *out,
                   struct error *err)
 {
     char option[16];
-    struct buf drawn = BUF_INIT(BUF_NO_LIMIT);
+    struct buf drawn = BUF_INIT(BUF_OF_TOOL);
     bool is_svg = strcmp(format, "svg") == 0;
 
     snprintf(option, sizeof(option), "-T%s", format);

@@ -1,8 +1,10 @@
+/*
+ * The file name has the program and the value types of the profile in it, as
+ * with google/pprof.  Both come from the server, so slashes are replaced.
+ */
 #include "cmd/pprof/save.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -10,30 +12,6 @@
 #include "cmd/pprof/numbered.h"
 #include "cmd/pprof/ui.h"
 #include "profile/encode.h"
-
-/* mkdir -p */
-static bool make_directories(char *path, struct error *err)
-{
-    struct stat st;
-
-    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-        return true;
-    for (char *slash = path + 1;; slash++) {
-        char kept = *slash;
-
-        if (kept != '/' && kept != '\0')
-            continue;
-        *slash = '\0';
-        if (mkdir(path, 0755) != 0 && errno != EEXIST)
-            return error_set_os(err, "mkdir", path, errno);
-        *slash = kept;
-        if (kept == '\0')
-            break;
-    }
-    if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
-        return error_set_os(err, "mkdir", path, ENOTDIR);
-    return true;
-}
 
 static const char *directory(struct arena *a)
 {
@@ -49,7 +27,7 @@ static const char *directory(struct arena *a)
     for (size_t i = 0; i < 3; i++) {
         if (!candidates[i])
             continue;
-        if (make_directories(candidates[i], &err))
+        if (file_make_directory(candidates[i], 0755, &err))
             return candidates[i];
         ui_complain("Could not use temp dir %s: %s", candidates[i], err.text);
     }
@@ -67,7 +45,7 @@ static void add_word(struct buf *out, struct str word)
 static bool save_in(const struct profile *p, struct arena *a, const char *dir,
                     const char **path, struct error *err)
 {
-    struct buf prefix = BUF_INIT(BUF_NO_LIMIT), bytes = BUF_INIT(BUF_NO_LIMIT);
+    struct buf prefix = BUF_INIT(BUF_OF_TOOL), bytes = BUF_INIT(BUF_OF_TOOL);
 
     buf_addf(&prefix, "%s/pprof.", dir);
     if (p->mappings.n && p->mappings.v[0].file)

@@ -1,3 +1,10 @@
+/*
+ * Each request of the page works on a copy of the profile, so few are handled
+ * at a time.  Signals are blocked in all threads and taken by the main thread
+ * with sigwait(3), which keeps their handling out of signal handlers.  On
+ * addresses other than loopback the page asks for a token, which is part of
+ * the printed URL, or for a client certificate.
+ */
 #include "cmd/pprof/serve.h"
 
 #include <limits.h>
@@ -9,9 +16,11 @@
 #include <unistd.h>
 
 #include "base/goparse.h"
-#include "cmd/pprof/source.h"
+#include "cmd/pprof/load_profile.h"
 #include "cmd/pprof/ui.h"
 #include "cmd/pprof/viewer.h"
+#include "fetch/source_url.h"
+#include "page/file_source.h"
 #include "page/page.h"
 #include "symbol/objects.h"
 
@@ -130,7 +139,7 @@ static bool finish(void *arg, struct profile *p, struct error *err)
 {
     const struct service *s = arg;
 
-    return source_finish(s->options, p, err);
+    return load_profile_finish(s->options, p, err);
 }
 
 /* One of several files alone. */
@@ -143,7 +152,7 @@ static struct profile *load(void *arg, size_t source, struct error *err)
     one.n_sources = 1;
     one.base = STR("");
     one.mark_base = one.base_is_diff = false;
-    return source_load(&one, err);
+    return load_profile_load(&one, err);
 }
 
 static bool adopt(void *arg, struct profile *p, struct error *err)
@@ -168,7 +177,7 @@ static bool is_file(const char *source)
 
 /* Several files can be looked at one by one, too.  What is not a file would
  * give other bytes now. */
-static void offer_sources(struct page_options *page, struct service *s)
+static void offer_sources(struct file_source_options *files, struct service *s)
 {
     const struct options *o = s->options;
     struct str *names = arena_new_array(s->arena, struct str, o->n_sources);
@@ -180,10 +189,11 @@ static void offer_sources(struct page_options *page, struct service *s)
     }
     if (o->n_sources < 2)
         return;
-    page->sources = names;
-    page->n_sources = o->n_sources;
-    page->load = load;
-    page->name = str_from(arena_printf(s->arena, "%zu profiles", o->n_sources));
+    files->names = names;
+    files->n_names = o->n_sources;
+    files->load = load;
+    files->name =
+        str_from(arena_printf(s->arena, "%zu profiles", o->n_sources));
 }
 
 /* Can all sources be had again?  stdin cannot; a file would be the same. */
@@ -291,6 +301,7 @@ static bool serve(const struct service *s, const struct address *where,
                          STR_ARG(where->host), v6 ? "]" : "", where->port),
         .limits = &limits,
         .handler = handle,
+        .admit = page_admit,
         .arg = page,
     };
     struct http_server *server;
@@ -299,6 +310,7 @@ static bool serve(const struct service *s, const struct address *where,
     limits.connections = CONNECTIONS;
     limits.workers = REQUESTS;
     limits.body_bytes = s->is_local ? UPLOAD_LOCAL : UPLOAD_FOREIGN;
+    limits.request_memory_bytes = 2 * limits.body_bytes;
     sigemptyset(&ends);
     sigaddset(&ends, SIGINT);
     sigaddset(&ends, SIGTERM);
@@ -314,30 +326,37 @@ static bool serve(const struct service *s, const struct address *where,
 
 /* What the page gets from here. */
 static bool prepare(struct service *s, const struct address *where,
-                    struct page_options *out, struct error *err)
+                    struct page_options *page,
+                    struct file_source_options *files, struct error *err)
 {
     const struct options *o = s->options;
 
     s->is_local = is_local(where->host);
     s->asks_certificate = o->http_client_ca.n > 0;
     s->has_key = !s->is_local && !s->asks_certificate;
-    *out = (struct page_options){
-        .config = &o->config,
-        .name = str_from(o->sources[0]),
+    *files = (struct file_source_options){
+        .name = source_shown(s->arena, str_from(o->sources[0])),
+        .base_name = source_shown(s->arena, o->base),
         .arg = s,
-        .objects = objects_of,
         .fetch = can_fetch(o) ? fetch : NULL,
         .finish = finish,
-        .marks_base = o->mark_base,
         .adopt = adopt,
+        .marks_base = o->mark_base,
+        .normalizes = o->config.normalize,
+        .is_local = s->is_local,
+    };
+    *page = (struct page_options){
+        .config = &o->config,
+        .arg = s,
+        .objects = objects_of,
         .tell = tell,
         .web_dir = getenv("PPROF_WEB_DIR"),
         .local_only = s->is_local,
         .certificates_only = s->asks_certificate,
         .key = s->has_key ? &s->key : NULL,
     };
-    offer_sources(out, s);
-    return settings_path(s->arena, &out->settings, err) &&
+    offer_sources(files, s);
+    return settings_path(s->arena, &page->settings, err) &&
            (!s->has_key || access_key_init(&s->key, err));
 }
 
@@ -346,12 +365,13 @@ bool serve_page(const struct options *o, struct profile_pair profiles,
 {
     struct service s = {.options = o, .arena = arena_new()};
     struct page_options options;
+    struct file_source_options files;
     struct address where = {0};
     bool ok = parse_address(o->http, &where, err) &&
-              prepare(&s, &where, &options, err);
+              prepare(&s, &where, &options, &files, err);
 
     if (ok) {
-        struct page *page = page_new(profiles, &options);
+        struct page *page = page_new(file_source(profiles, &files), &options);
 
         page_warm(page, str_skip(page_query(s.arena, &o->config), 1));
         ok = serve(&s, &where, page, err);

@@ -1,3 +1,9 @@
+/*
+ * Commands that change options are handled here.  Each report is made by job.c
+ * in a process of its own, so that Ctrl-C, a closed pager or lack of memory
+ * end the report and not the shell.  The words of help and messages are
+ * google/pprof's.
+ */
 #include "cmd/pprof/shell.h"
 
 #include <stdlib.h>
@@ -25,7 +31,7 @@ struct shell {
 
 static void greet(const struct shell *s)
 {
-    struct buf b = BUF_INIT(BUF_NO_LIMIT), warnings = BUF_INIT(BUF_NO_LIMIT);
+    struct buf b = BUF_INIT(BUF_OF_TOOL), warnings = BUF_INIT(BUF_OF_TOOL);
     struct error err;
     int64_t total;
 
@@ -85,7 +91,7 @@ static void add_option(const struct shell *s, const struct config_field *f,
                        struct buf *out)
 {
     const struct profile *p = s->profile;
-    struct buf value = BUF_INIT(BUF_NO_LIMIT);
+    struct buf value = BUF_INIT(BUF_OF_TOOL);
     bool is_index = strcmp(f->name, "sample_index") == 0;
 
     config_get(&s->config, f, &value);
@@ -110,7 +116,7 @@ static void add_option(const struct shell *s, const struct config_field *f,
 static void show_options(const struct shell *s)
 {
     struct arena *a = arena_new();
-    struct buf b = BUF_INIT(BUF_NO_LIMIT);
+    struct buf b = BUF_INIT(BUF_OF_TOOL);
     const struct config_field **fields = help_sorted_fields(a);
 
     for (size_t i = 0; i < config_n_fields; i++)
@@ -155,7 +161,7 @@ static void add_option_help(const struct shell *s, struct str name,
 
 static void show_help(const struct shell *s, struct str rest)
 {
-    struct buf b = BUF_INIT(BUF_NO_LIMIT), name = BUF_INIT(BUF_NO_LIMIT);
+    struct buf b = BUF_INIT(BUF_OF_TOOL), name = BUF_INIT(BUF_OF_TOOL);
     struct str word;
 
     while (shell_next_word(&rest, &word)) {

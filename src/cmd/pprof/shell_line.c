@@ -1,3 +1,8 @@
+/*
+ * The grammar is google/pprof's: a number may follow a command without a blank
+ * ("top10"), a word with a minus sign excludes, and several words become
+ * alternatives of one regular expression.  Pipes are our own addition.
+ */
 #include "cmd/pprof/shell_line.h"
 
 #include <ctype.h>
@@ -125,7 +130,7 @@ static const struct command *find_command(struct str *name, struct str *digits)
 static bool unknown_command(struct str name, struct str argument,
                             struct error *err)
 {
-    struct buf quoted = BUF_INIT(BUF_NO_LIMIT);
+    struct buf quoted = BUF_INIT(BUF_OF_TOOL);
 
     if (config_help(name).n)
         return error_set(err, "did you mean: %" STR_FMT "=%" STR_FMT,

@@ -21,7 +21,7 @@ void ui_write(struct str text)
 /* One write for the line, so that lines of several threads do not mix. */
 static void say(bool red, const char *fmt, va_list ap)
 {
-    struct buf b = BUF_INIT(BUF_NO_LIMIT);
+    struct buf b = BUF_INIT(BUF_OF_TOOL);
 
     if (red)
         buf_add(&b, STR(RED));

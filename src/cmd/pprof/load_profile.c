@@ -1,4 +1,11 @@
-#include "cmd/pprof/source.h"
+/*
+ * Sources are fetched in chunks, because thousands of files must not be in
+ * memory at the same time: each chunk is merged into the sum before the next
+ * one is read.  Symbols are looked up once, in the merged profile.  The order
+ * of the steps and the wording of messages are google/pprof's, since scripts
+ * read them.
+ */
+#include "cmd/pprof/load_profile.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -6,13 +13,16 @@
 
 #include "cmd/pprof/binaries.h"
 #include "cmd/pprof/save.h"
+#include "cmd/pprof/symbol_service.h"
 #include "cmd/pprof/ui.h"
 #include "fetch/fetch.h"
+#include "fetch/source_url.h"
 #include "fetch/url.h"
 #include "profile/check.h"
 #include "profile/diff.h"
 #include "profile/filter.h"
 #include "profile/merge.h"
+#include "profile/set_label.h"
 #include "symbol/symbolize.h"
 
 /* So many are held in memory at a time before they are merged. */
@@ -56,6 +66,7 @@ static struct fetch_options fetch_options_of(const struct options *o)
         .http = {.tls_cert = o->tls_cert,
                  .tls_key = o->tls_key,
                  .tls_ca = o->tls_ca,
+                 .tls_server_name = o->tls_server_name,
                  .token_file = o->token_file,
                  .headers = o->headers.texts.v,
                  .n_headers = o->headers.texts.n,
@@ -84,16 +95,20 @@ static void name_program(struct profile *p, const struct options *o)
 
 /* Remembers that the server which gave the profile can name its addresses:
  * a mapping without build id and name is called by the URL meanwhile. */
-static void note_origin(struct loader *l, struct profile *p, struct str url)
+static void note_origin(struct loader *l, struct profile *p,
+                        const struct fetched *from)
 {
     for (size_t i = 0; i < p->mappings.n; i++) {
         struct mapping *m = &p->mappings.v[i];
 
         if (m->build_id == 0 && m->file == 0)
-            m->file = profile_intern(p, url);
+            m->file = profile_intern(p, from->url);
         struct str key = profile_str(p, m->build_id ? m->build_id : m->file);
-        *vec_push(l->arena, &l->origins) = (struct symbolize_source){
-            .key = arena_str(l->arena, key), .url = url, .start = m->start};
+        *vec_push(l->arena, &l->origins) =
+            (struct symbolize_source){.key = arena_str(l->arena, key),
+                                      .url = from->url,
+                                      .start = m->start,
+                                      .login = from->login};
     }
 }
 
@@ -123,14 +138,15 @@ static bool gather(struct loader *l, struct gathered *g,
         struct profile *p = fetched[i].profile;
 
         if (!p) {
-            ui_complain("%" STR_FMT ": %s", STR_ARG(names[i]),
+            ui_complain("%" STR_FMT ": %s",
+                        STR_ARG(source_shown(l->arena, names[i])),
                         fetched[i].error.text);
             continue;
         }
         binaries_locate(p);
         name_program(p, l->options);
         if (fetched[i].url.n)
-            note_origin(l, p, fetched[i].url);
+            note_origin(l, p, &fetched[i]);
         profiles[got++] = p;
     }
     if (got == 0)
@@ -212,24 +228,6 @@ static bool subtract(const struct options *o, struct profile_pair *pair,
     return pair->profile != NULL;
 }
 
-/* Asks a server for symbols with the means that got the profile from it. */
-static bool post(void *arg, struct str url, struct str body, struct buf *reply,
-                 struct error *err)
-{
-    const struct loader *l = arg;
-    struct http_reply answer = {.body = BUF_INIT(BUF_NO_LIMIT)};
-    bool ok = http_exchange(url, true, body, &l->fetch.http, &answer, err);
-
-    if (ok && answer.status != 200) {
-        http_error_words(&answer, err);
-        ok = false;
-    }
-    if (ok)
-        buf_add(reply, buf_str(&answer.body));
-    buf_release(&answer.body);
-    return ok || error_wrap(err, "http post %" STR_FMT, STR_ARG(url));
-}
-
 /* What was said of the profile need not be said of its base again. */
 static void tell(struct loader *l, struct str messages)
 {
@@ -246,21 +244,20 @@ static void tell(struct loader *l, struct str messages)
     buf_add(&l->told, messages);
 }
 
-static bool symbolize(struct loader *l, struct profile *p, struct error *err)
+static void symbolize(struct loader *l, struct profile *p)
 {
-    struct buf messages = BUF_INIT(BUF_NO_LIMIT);
+    struct buf messages = BUF_INIT(BUF_OF_TOOL);
     struct symbolize_request request = {
         .mode = l->options->symbolize,
         .sources = l->origins.v,
         .n_sources = l->origins.n,
-        .post = post,
-        .arg = l,
+        .ask = symbol_service_ask,
+        .arg = &l->fetch.http,
     };
-    bool ok = symbolize_profile(p, &request, &messages, err);
 
+    symbolize_profile(p, &request, &messages);
     tell(l, buf_str(&messages));
     buf_release(&messages);
-    return ok;
 }
 
 static void tidy(const struct options *o, struct profile *p)
@@ -275,8 +272,8 @@ static void tidy(const struct options *o, struct profile *p)
         *vec_push(p->arena, &p->comments) = profile_intern(p, o->add_comment);
 }
 
-bool source_finish(const struct options *o, struct profile *p,
-                   struct error *err)
+bool load_profile_finish(const struct options *o, struct profile *p,
+                         struct error *err)
 {
     tidy(o, p);
     return profile_check(p, err);
@@ -303,8 +300,10 @@ static bool read_both(struct loader *l, struct error *err)
 
 static bool load(struct loader *l, struct profile_pair *pair, struct error *err)
 {
-    return (!pair->base || subtract(l->options, pair, err)) &&
-           symbolize(l, pair->profile, err) && finish(l, pair->profile, err);
+    if (pair->base && !subtract(l->options, pair, err))
+        return false;
+    symbolize(l, pair->profile);
+    return finish(l, pair->profile, err);
 }
 
 /* Can they be compared?  What a terminal would be told, and the copy that is
@@ -325,8 +324,9 @@ static bool load_apart(struct loader *l, struct profile_pair *pair,
 {
     if (!pair->base)
         return load(l, pair, err);
-    return symbolize(l, pair->profile, err) && symbolize(l, pair->base, err) &&
-           rehearse(l, pair, err);
+    symbolize(l, pair->profile);
+    symbolize(l, pair->base);
+    return rehearse(l, pair, err);
 }
 
 /* Reads, and does with both what `with` does. */
@@ -338,7 +338,7 @@ static bool read_and(const struct options *o, struct profile_pair *out,
     struct loader l = {.options = o,
                        .arena = arena_new(),
                        .fetch = fetch_options_of(o),
-                       .told = BUF_INIT(BUF_NO_LIMIT)};
+                       .told = BUF_INIT(BUF_OF_TOOL)};
     bool ok = read_both(&l, err);
     struct profile_pair pair = {l.sources.sum, l.base.sum};
 
@@ -353,7 +353,7 @@ static bool read_and(const struct options *o, struct profile_pair *out,
     return ok;
 }
 
-struct profile *source_load(const struct options *o, struct error *err)
+struct profile *load_profile_load(const struct options *o, struct error *err)
 {
     struct profile_pair pair;
 
@@ -369,17 +369,16 @@ bool source_load_apart(const struct options *o, struct profile_pair *out,
 bool source_adopt(const struct options *o, struct profile *p, bool open_files,
                   struct error *err)
 {
-    struct buf messages = BUF_INIT(BUF_NO_LIMIT);
+    struct buf messages = BUF_INIT(BUF_OF_TOOL);
     struct symbolize_request request = {.mode = open_files ? o->symbolize
                                                            : STR("none")};
-    bool ok;
 
     if (open_files)
         binaries_locate(p);
-    ok = symbolize_profile(p, &request, &messages, err);
+    symbolize_profile(p, &request, &messages);
     ui_write(buf_str(&messages));
     buf_release(&messages);
-    return ok && profile_check(p, err);
+    return profile_check(p, err);
 }
 
 bool source_unmark(const struct options *o, struct profile **p,

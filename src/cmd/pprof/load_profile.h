@@ -1,5 +1,5 @@
-#ifndef CMD_PPROF_SOURCE_H
-#define CMD_PPROF_SOURCE_H
+#ifndef CMD_PPROF_LOAD_PROFILE_H
+#define CMD_PPROF_LOAD_PROFILE_H
 
 #include "base/buf.h"
 #include "cmd/pprof/options.h"
@@ -10,18 +10,18 @@
  * the base taken off, symbolized, pruned, and a copy kept if it came from
  * elsewhere.  Says on stderr what happens.  NULL and err if there is none.
  */
-struct profile *source_load(const struct options *o, struct error *err);
+struct profile *load_profile_load(const struct options *o, struct error *err);
 
 /*
  * The same for those who take the base off later, and maybe in several ways:
  * with a base both come as they are, symbols apart.  After profile_diff() the
- * last steps are source_finish(), and what comes of it is what source_load()
- * gives.  Without a base nothing is left to do.
+ * last steps are load_profile_finish(), and what comes of it is what
+ * load_profile_load() gives.  Without a base nothing is left to do.
  */
 bool source_load_apart(const struct options *o, struct profile_pair *out,
                        struct error *err);
-bool source_finish(const struct options *o, struct profile *p,
-                   struct error *err);
+bool load_profile_finish(const struct options *o, struct profile *p,
+                         struct error *err);
 
 /*
  * Symbols for a profile that came in another way (dropped onto the page).

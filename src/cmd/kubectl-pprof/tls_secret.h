@@ -1,0 +1,36 @@
+#ifndef CMD_KUBECTL_PPROF_TLS_SECRET_H
+#define CMD_KUBECTL_PPROF_TLS_SECRET_H
+
+#include "cmd/kubectl-pprof/session.h"
+
+/*
+ * The Secret that `enable --mtls` makes: a certificate, its key and the CA, in
+ * tls.crt, tls.key and ca.crt.  The key goes from our memory to kubectl's
+ * standard input and nowhere else.  A label says that it is ours.
+ */
+struct tls_secret {
+    struct session *session;
+    const char *name, *namespace_name;
+    const char *owner; /* name of the workload, for the certificate */
+    bool is_there;     /* somebody's, or ours from an earlier time */
+    bool is_ours;
+    struct buf manifest;
+};
+
+/* Is it there, and ours?  False: nobody can tell. */
+bool tls_secret_look(struct tls_secret *t, struct kubectl_failure *why);
+
+/* Looks for it, and prepares one if there is none. */
+bool tls_secret_prepare(struct tls_secret *t, struct kubectl_failure *why);
+
+/* Makes it, or asks the API server whether it would let us.  Does nothing if
+ * it is there. */
+bool tls_secret_create(struct tls_secret *t, bool dry_run,
+                       struct kubectl_failure *why);
+
+/* Removes it if it is ours, as tls_secret_look() or _create() found. */
+bool tls_secret_remove(struct tls_secret *t, struct kubectl_failure *why);
+
+void tls_secret_release(struct tls_secret *t); /* overwrites the key */
+
+#endif

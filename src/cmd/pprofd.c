@@ -1,0 +1,146 @@
+/*
+ * pprofd: collects profiles.  The commands are in cmd/pprofd/.
+ *
+ * A command line that begins with a flag is `serve`: that is how profefe is
+ * started, and its manifests work unchanged.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/pprofd/config_command.h"
+#include "cmd/pprofd/scrape_command.h"
+#include "cmd/pprofd/serve.h"
+#include "cmd/pprofd/store_commands.h"
+
+static const char usage[] =
+    "usage: pprofd [COMMAND] [FLAGS]\n"
+    "Collects and stores the profiles of many programs, and answers queries.\n"
+    "\n"
+    "  serve      collect and serve profiles (the default)\n"
+    "  scrape     fetch the profiles of all targets once, for cron\n"
+    "  config     print all settings with their values\n"
+    "  check      verify a store and report what is wrong with it\n"
+    "  stats      show what uses the space of a store\n"
+    "  export     write the profiles of a store to a directory\n"
+    "  import     read profiles from an exported directory or a collector\n"
+    "  version    print the version\n"
+    "\n"
+    "Flags of serve:\n"
+    "  --addr ADDRESS      listen on host:port or unix:/path; default\n"
+    "                      127.0.0.1:10100\n"
+    "  --data DIR          store profiles in this directory; default\n"
+    "                      ~/.local/share/pprofd, /var/lib/pprofd for root\n"
+    "  --config FILE       read settings from this file; `pprofd config` "
+    "shows\n"
+    "                      them all\n"
+    "  --retention AGE     keep single profiles this long; default 7d\n"
+    "  --max-disk SIZE     delete the oldest day when the store is larger\n"
+    "  --max-body SIZE     refuse larger profiles; default 16MB\n"
+    "  --tls-cert FILE --tls-key FILE   serve HTTPS\n"
+    "  --client-ca FILE --client-allow NAMES   admit clients with "
+    "certificates\n"
+    "  --token-file FILE   admit clients with tokens\n"
+    "  --kubernetes        admit clients whom the cluster authorizes\n"
+    "  --insecure          admit everybody who can reach the address\n"
+    "  --log.level LEVEL   debug, info, warn or error\n"
+    "\n"
+    "Flags of scrape:\n"
+    "  --config FILE       the targets: scrape_configs\n"
+    "  -o DIR              write profiles to this directory\n"
+    "  --collector URL     post profiles to this collector; default\n"
+    "                      http://localhost:10100\n"
+    "  --token-file FILE --tls-ca FILE --tls-cert FILE --tls-key FILE\n"
+    "                      credentials for the collector\n"
+    "Without --config, pods are discovered with the flags of kprofefe.\n"
+    "\n"
+    "docs/collector.md is the guide, docs/scraping.md tells how to scrape,\n"
+    "docs/collector-api.md describes the API.\n";
+
+#define S3_HELP                                                                \
+    "\n"                                                                       \
+    "Buckets need AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the\n"        \
+    "environment, and AWS_SESSION_TOKEN, AWS_REGION, AWS_ENDPOINT_URL and\n"   \
+    "AWS_CA_BUNDLE if they apply.\n"
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *help; /* NULL: the usage above */
+} commands[] = {
+    {"serve", serve_command, NULL},
+    {"scrape", scrape_command, NULL},
+    {"config", config_command,
+     "usage: pprofd config [--config FILE] [FLAGS of serve]\n"
+     "Prints all settings with their values, as a file for --config.\n"},
+    {"check", check_command,
+     "usage: pprofd check [--data DIR]\n"
+     "Reads a whole store and reports what is wrong with it, and what to do.\n"
+     "The exit code is 1 if there is anything.\n"},
+    {"stats", stats_command,
+     "usage: pprofd stats [--data DIR]\n"
+     "Shows what uses the space of a store: services, types, stacks and\n"
+     "names.  Stop the server first.\n"},
+    {"export", export_command,
+     "usage: pprofd export [--data DIR] TO-DIRECTORY\n"
+     "       pprofd export [--data DIR] [--s3-endpoint URL] "
+     "s3://BUCKET/PREFIX\n"
+     "Writes every profile of a store to a file or an object of a bucket, for\n"
+     "pprof and for `pprofd import`.  Stop the server first.\n" S3_HELP},
+    {"import", import_command,
+     "usage: pprofd import [--data DIR] EXPORTED-DIRECTORY|http://COLLECTOR "
+     "...\n"
+     "       pprofd import [--data DIR] [--s3-endpoint URL] "
+     "s3://BUCKET/PREFIX ...\n"
+     "Reads profiles from directories and buckets that `pprofd export` has\n"
+     "written, and from running collectors: pprofd or profefe.  Profiles that\n"
+     "are there already are not stored twice.  Stop the server of --data\n"
+     "first.\n" S3_HELP},
+};
+
+enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+static int show_help(const char *command)
+{
+    const char *text = usage;
+
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (strcmp(command, commands[i].name) == 0 && commands[i].help)
+            text = commands[i].help;
+    fputs(text, stdout);
+    return 0;
+}
+
+static int show_version(void)
+{
+    printf("pprofd %s\n", PPROF_VERSION);
+    return 0;
+}
+
+static bool is_one_of(const char *word, const char *const *words)
+{
+    for (; *words; words++)
+        if (strcmp(word, *words) == 0)
+            return true;
+    return false;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const help[] = {"help", "-h", "--help", "-help", NULL};
+    static const char *const version[] = {"version", "-version", "--version",
+                                          NULL};
+
+    for (int i = 1; i < argc; i++)
+        if (is_one_of(argv[i], i == 1 ? help : help + 1))
+            return show_help(argv[1]);
+    if (argc < 2 || (argv[1][0] == '-' && !is_one_of(argv[1], version)))
+        return serve_command(argc - 1, argv + 1);
+    if (is_one_of(argv[1], version))
+        return show_version();
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argc - 2, argv + 2);
+    fprintf(stderr, "pprofd: no command \"%s\"; see pprofd -h\n", argv[1]);
+    return 2;
+}

@@ -1,0 +1,16 @@
+#ifndef CMD_PPROFD_KUBE_TARGETS_H
+#define CMD_PPROFD_KUBE_TARGETS_H
+
+#include "collector/scrape/discovery.h"
+#include "collector/scrape/scrape_config.h"
+
+/*
+ * The pods that a kubernetes_sd_config of a job describes, as a discovery of
+ * the scraper.  False and *err: the configuration cannot be used.  That the
+ * API server cannot be reached is told by the discovery later.
+ */
+bool kube_targets_make(const struct scrape_job *job,
+                       const struct scrape_kube *config, struct discovery *out,
+                       struct error *err);
+
+#endif

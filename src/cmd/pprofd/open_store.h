@@ -1,0 +1,19 @@
+#ifndef CMD_PPROFD_OPEN_STORE_H
+#define CMD_PPROFD_OPEN_STORE_H
+
+#include "cmd/pprofd/settings.h"
+
+/* Opens the store that the settings name, for `serve` and for commands that
+ * work on a store without a server.  NULL and err when it cannot be opened. */
+struct store *open_store(const struct settings *s, struct arena *a,
+                         struct error *err);
+
+/* The same for commands that only read: a directory without a store is an
+ * error, and nothing is made there. */
+struct store *open_existing_store(const struct settings *s, struct arena *a,
+                                  struct error *err);
+
+/* Is there a store in the directory?  err names the directory. */
+bool find_store(const struct settings *s, struct arena *a, struct error *err);
+
+#endif
