@@ -1,0 +1,15 @@
+// What went wrong with a question to the server, in words for the user.
+
+/** Something went wrong that the user can be told in one sentence. */
+export class AskError extends Error {}
+
+/** What an answer that is no success says.
+ * @param {Response} answer @param {string} who answered */
+export async function failureOf(answer, who) {
+  const text = await answer.text();
+  try {
+    return new AskError(String(JSON.parse(text).error ?? text));
+  } catch {
+    return new AskError(text.trim() || `${who} answered ${answer.status}.`);
+  }
+}

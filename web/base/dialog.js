@@ -1,0 +1,26 @@
+// A dialog with a heading and a button to close it.  Escape and a click
+// beside it close it, too; the browser gives the focus back.
+
+import { el } from './dom.js';
+
+/**
+ * @param {string} title @param {string} kind a class
+ * @param {...import('./dom.js').Child} content
+ */
+export function openDialog(title, kind, ...content) {
+  const dialog = el('dialog', { class: `dialog ${kind}`, 'aria-label': title },
+    el('h2', {}, title), ...content,
+    el('form', { method: 'dialog', class: 'dialog-buttons' },
+      el('button', { class: 'primary' }, 'Close')));
+  dialog.addEventListener('close', () => dialog.remove());
+  dialog.addEventListener('click', (event) => {
+    if (event.target !== dialog) return;
+    const box = dialog.getBoundingClientRect();
+    const inside = event.clientX >= box.left && event.clientX <= box.right &&
+      event.clientY >= box.top && event.clientY <= box.bottom;
+    if (!inside) dialog.close();
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}

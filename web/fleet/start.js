@@ -1,0 +1,54 @@
+// Starts the collector's page.  The list of services needs little: it is shown
+// by what is in this script alone, and the rest of the page starts when the
+// browser has painted it, or at the first thing that somebody does.
+
+import { byId, pictureShown } from '../base/dom.js';
+import { State } from '../base/state.js';
+import { startTheme } from '../base/theme.js';
+import { Bar } from './bar.js';
+import { Fleet } from './main.js'; // later
+import { ServicesView } from './services_view.js';
+
+startTheme();
+const state = new State();
+/** @type {Fleet | null} */
+let fleet = null;
+/** @type {ServicesView | null} */
+let view = null;
+const services = { make: () => (view ??= new ServicesView(state)),
+  isShown: false };
+const bar = new Bar(state.prefix, { open: (level) => void begin().open(level),
+  save: () => begin().saveScreen() });
+
+function begin() {
+  if (!fleet) {
+    fleet = new Fleet(state, bar, services);
+    const page = /** @type {any} */ (globalThis);
+    page.pprofFleet = fleet;
+    page.pprofPage = fleet.app;
+  }
+  return fleet;
+}
+
+async function showServices() {
+  const main = byId('view');
+  bar.show('services');
+  const list = services.make();
+  main.replaceChildren(list.element);
+  await list.show(null);
+  if (fleet) return; // it has asked for itself
+  main.removeAttribute('aria-busy');
+  services.isShown = true;
+  await pictureShown();
+}
+
+state.onChange(() => {
+  if (fleet) return;
+  services.isShown = false; // not what the URL says now
+  queueMicrotask(begin);
+});
+if (state.view === 'services') {
+  showServices().catch(() => {}).finally(begin); // which says what is wrong
+} else {
+  begin();
+}

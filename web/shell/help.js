@@ -1,0 +1,34 @@
+// The dialog that lists all keys.
+
+import { openDialog } from '../base/dialog.js';
+import { el } from '../base/dom.js';
+import { VIEWS } from '../base/state.js';
+
+/** @type {[string, [string, string][]][]} */
+const HELP = [
+  ['Views', VIEWS.map((view) => [view.key, view.hint])],
+  ['Search and filters', [
+    ['/', 'Search'], ['n  N', 'Next, previous hit'],
+    ['Ctrl ⏎', 'In the search field: make it the focus'],
+    ['f', 'Add a filter'], ['o', 'Options'],
+    ['i', 'Inspector: callers, callees, code and labels'],
+    ['Esc', 'One step back']]],
+  ['Flame graph', [
+    ['↑ ↓', 'Caller, callee'], ['← →', 'Neighbours'], ['⏎', 'Zoom to it'],
+    ['+  -  0', 'Zoom in, out, show all'], ['Wheel', 'Scroll'],
+    ['Ctrl wheel', 'Zoom at the pointer'], ['Shift wheel', 'Move sideways'],
+    ['Drag', 'Move'], ['Double click', 'Zoom to the box'],
+    ['Right click', 'Menu'], ['Shift F10', 'Menu of the selected box'],
+    ['p', 'Callers and callees of the selected function'],
+    ['t', 'Table, flame graph, or both'],
+    ['c  C', 'Copy the name, the stack']]],
+];
+
+export function showKeys() {
+  openDialog('Keys', 'keys',
+    el('div', { class: 'keys-columns' }, ...HELP.map(([title, rows]) =>
+      el('section', {}, el('h3', {}, title), el('dl', {},
+        ...rows.flatMap(([key, what]) => [
+          el('dt', {}, ...key.split('  ').map((k) => el('kbd', {}, k))),
+          el('dd', {}, what)]))))));
+}
