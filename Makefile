@@ -16,9 +16,18 @@ build/build.ninja:
 test:
 	scripts/test
 
+# The quick form for the inner loop: nothing is installed.
+check: all
+	meson test -C build --no-rebuild --suite unit --suite lint --suite fuzz \
+	    -t 4 --print-errorlogs
+
 install: all
 	meson configure build --prefix $(PREFIX)
 	DESTDIR=$(DESTDIR) meson install -C build
+
+# What the last install of this build directory has put there.
+uninstall: build/build.ninja
+	DESTDIR=$(DESTDIR) ninja -C build uninstall
 
 asan:
 	[ -d build-asan ] || $(SETUP) $(ASAN) build-asan
@@ -50,4 +59,5 @@ lint: all
 clean:
 	rm -rf build build-asan build-tsan build-coverage build-fuzz build-clang
 
-.PHONY: all test install asan tsan coverage fuzz bench format lint clean
+.PHONY: all test check install uninstall asan tsan coverage fuzz bench format \
+	lint clean

@@ -12,8 +12,8 @@
 #include <sys/time.h>
 #include <time.h>
 
-#include "runtime/cpu.h"
-#include "runtime/sigprof.h"
+#include "runtime/cpu/cpu.h"
+#include "runtime/cpu/sigprof.h"
 
 #define TURN_NS   4000000
 #define BURST_NS  800000
@@ -92,7 +92,7 @@ static double by_us(int64_t phase_ns, double seconds)
     cpu = run(phase_ns, seconds);
     while ((r = stack_table_next(sampler.table, &at)) != NULL)
         samples += r->values[0];
-    cpu_stop(NULL, &err);
+    cpu_stop(CPU_ASKED, NULL, &err);
     return (double)samples * PERIOD_NS / (double)cpu;
 }
 

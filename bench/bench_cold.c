@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/modules.h"
-#include "runtime/unwind.h"
+#include "runtime/unwind/modules.h"
+#include "runtime/unwind/unwind.h"
 
 #define MAX_WALKS 20000
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "runtime/heap.h"
+#include "runtime/heap/heap.h"
 
 #define SAMPLES 10000000
 #define LIVE    20480 /* 10 GB at 512 KiB */

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "pprof/pprof.h"
-#include "runtime/cpu.h"
-#include "runtime/serve.h"
+#include "runtime/cpu/cpu.h"
+#include "runtime/endpoint/serve.h"
 #include "runtime/state.h"
 
 static double ns_of(clockid_t clock)
@@ -75,13 +75,13 @@ int main(int argc, char **argv)
     start = ns_of(CLOCK_MONOTONIC) - t;
     wait_for_tables();
     cpu = ns_of(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-    cpu_stop(NULL, &err);
+    cpu_stop(CPU_ASKED, NULL, &err);
 
     t = ns_of(CLOCK_MONOTONIC);
     if (!cpu_start(&options, &err))
         return 1;
     again = ns_of(CLOCK_MONOTONIC) - t;
-    cpu_stop(NULL, &err);
+    cpu_stop(CPU_ASKED, NULL, &err);
     printf("{\"bench\": \"start\", \"modules\": %zu, \"rows\": %zu, "
            "\"table_bytes\": %zu, \"serve_ms\": %.2f, \"first_profile_ms\": "
            "%.2f, \"next_profile_ms\": %.2f, \"background_cpu_ms\": %.1f}\n",

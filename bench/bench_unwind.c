@@ -16,8 +16,8 @@
 #include <time.h>
 
 #include "elf/maps.h"
-#include "runtime/modules.h"
-#include "runtime/unwind.h"
+#include "runtime/unwind/modules.h"
+#include "runtime/unwind/unwind.h"
 
 #define SLICES 200
 #define CALLS  200

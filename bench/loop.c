@@ -18,8 +18,8 @@
 #include <time.h>
 
 #include "pprof/pprof.h"
-#include "runtime/cpu.h"
-#include "runtime/serve.h"
+#include "runtime/cpu/cpu.h"
+#include "runtime/endpoint/serve.h"
 
 #define MAX_ROUNDS 1000
 #define PART_NS    500000000
@@ -84,7 +84,7 @@ static void off(void)
     struct error err;
 
     if (is_profile)
-        cpu_stop(NULL, &err);
+        cpu_stop(CPU_ASKED, NULL, &err);
     else
         serve_stop();
 }

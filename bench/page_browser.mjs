@@ -11,6 +11,10 @@
 // it" when the table and everything else are there.  Beside them, in turn, a
 // page of one word: what any page takes here.  "script" is what drawing one
 // picture costs on the main thread; painting pixels is the browser's.
+//
+// The fleet's rows are about pprofd: a list of 200 services, and the merge of
+// 10,000 profiles of one, from the click on its row (and on another range) to
+// the flame graph on the screen.  "fleet" as the last argument runs these alone.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -162,9 +166,97 @@ async function moving(browser, url, name) {
   await page.close();
 }
 
+// ---- the fleet ----
+
+const SERVICES = 200;
+const MERGED = 10000;
+
+/** Two hundred small services, and one with many profiles in the last hour. */
+async function fill(url) {
+  const { cpuProfile, Sender } =
+    await import('../tests/browser/fleet_fixture.mjs');
+  const now = Date.now();
+  const sender = new Sender(url);
+  const bodies = Array.from({ length: 50 }, (_, i) =>
+    cpuProfile('big', 0.5 + i / 25, i % 2 === 0));
+  for (let i = 0; i < SERVICES; i++) {
+    for (let hour = 0; hour < 24; hour++) {
+      sender.add({ service: `service-${i}`, type: 'cpu', body: bodies[i % 50],
+        at: now - hour * 3600e3 - 60e3, labels: { version: `1.${i % 7}` } });
+    }
+    if (i % 20 === 0) await Promise.all(sender.sent);
+  }
+  for (let i = 0; i < MERGED; i++) {
+    sender.add({ service: 'big', type: 'cpu', body: bodies[i % 50],
+      at: now - 60e3 - i / MERGED * 3500e3, labels: { host: `h${i % 20}` } });
+    if (i % 500 === 0) await Promise.all(sender.sent);
+  }
+  await sender.finish();
+}
+
+/** Runs in the page: clicks, and waits until another flame graph is there and
+ * was painted. */
+function clickAndSee([selector, tag]) {
+  const tree = () => globalThis.pprofPage.view?.main?.tree;
+  const before = tree();
+  return new Promise((done) => {
+    const began = performance.now();
+    const look = () => {
+      if (!tree() || tree() === before) {
+        requestAnimationFrame(look);
+        return;
+      }
+      requestAnimationFrame(() => {
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = () => done(performance.now() - began);
+        port2.postMessage(null);
+      });
+    };
+    [...document.querySelectorAll(selector)].find((one) =>
+      one.textContent.includes(tag)).click();
+    look();
+  });
+}
+
+async function fleet(browser) {
+  const { startCollector } =
+    await import('../tests/browser/fleet_fixture.mjs');
+  const { url, stop } = await startCollector();
+  await fill(url);
+  const [lists, clicks, again] = [[], [], []];
+  for (let i = 0; i < ROUNDS; i++) {
+    const page = await open(browser, `${url}/ui/services?q=big`, () =>
+      document.querySelector('main .table-row') !== null);
+    lists.push(await page.evaluate(() => globalThis.shownAt));
+    clicks.push(await page.evaluate(clickAndSee, ['main .table-row', 'big']));
+    // Another content each time: nothing of it is kept.
+    await page.waitForTimeout(500);
+    again.push(await page.evaluate(([from, seen]) => {
+      const click = (0, eval)(`(${seen})`);
+      const button = document.createElement('button');
+      button.textContent = 'another range';
+      button.className = 'bench';
+      button.onclick = () => globalThis.pprofFleet.setRange('a',
+        { from, to: 'now' });
+      document.body.append(button);
+      return click(['.bench', 'another range']);
+    }, [`now-${3500 - i}s`, String(clickAndSee)]));
+    await page.close();
+  }
+  say({ what: 'fleet: list of services', services: SERVICES + 1,
+    median_ms: round(median(lists)), best_ms: round(Math.min(...lists)) });
+  say({ what: 'fleet: click to flame graph', profiles: MERGED,
+    first_ms: round(clicks[0]), median_ms: round(median(clicks)),
+    worst_ms: round(worst(clicks)) });
+  say({ what: 'fleet: another range', profiles: MERGED,
+    median_ms: round(median(again)), worst_ms: round(worst(again)) });
+  stop();
+}
+
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium',
   args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'] });
-for (const { name, size } of PROFILES) {
+await fleet(browser);
+for (const { name, size } of process.argv[3] === 'fleet' ? [] : PROFILES) {
   const path = join(scratch, `${size[0]}.pb.gz`);
   const options = ['-samples', '-locations', '-functions'];
   execFileSync(join(BUILD, 'bench', 'gen-profile'), [...size.flatMap((n, i) =>

@@ -34,8 +34,9 @@ export function takeComplaints() {
 }
 
 /** Opens a page and waits until the view is there.
- * @param {string} url @param {object} [options] of the browser context */
-export async function open(url, options = {}) {
+ * @param {string} url @param {object} [options] of the browser context
+ * @param {boolean} [hasView] false: there is none to wait for */
+export async function open(url, options = {}, hasView = true) {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce',
     acceptDownloads: true, ...options });
@@ -46,7 +47,7 @@ export async function open(url, options = {}) {
   });
   page.setDefaultTimeout(20000);
   await page.goto(url);
-  await settled(page);
+  if (hasView) await settled(page);
   return page;
 }
 

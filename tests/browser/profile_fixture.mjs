@@ -22,8 +22,10 @@ const packed = (field, values) => bytes(field, values.flatMap(varint));
  * @param {{frames: string[], values: number[],
  *   labels?: Record<string, string>}[]} samples root first
  * @param {[string, string][]} types
+ * @param {number} [seconds] how long was measured
+ * @param {string} [ending] of source files
  */
-export function encodeProfile(samples, types) {
+export function encodeProfile(samples, types, seconds = 0, ending = 'c') {
   const strings = [''];
   const text = (s) => {
     const known = strings.indexOf(s);
@@ -47,8 +49,9 @@ export function encodeProfile(samples, types) {
       ...bytes(4, [...number(1, id(name)), ...number(2, 10 + id(name))])])),
     ...names.flatMap((name) => bytes(5, [...number(1, id(name)),
       ...number(2, text(name)), ...number(3, text(name)),
-      ...number(4, text(`src/${name.split(/[.:]/)[0]}.c`))])),
+      ...number(4, text(`src/${name.split(/[.:]/)[0]}.${ending}`))])),
   ];
+  if (seconds) out.push(...number(10, seconds * 1e9));
   const table = strings.flatMap((s) => bytes(6, [...new TextEncoder()
     .encode(s)]));
   return gzipSync(Uint8Array.from([...out, ...table]));

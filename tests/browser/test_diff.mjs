@@ -36,7 +36,7 @@ const shownTop = async (page) => changes((await rowsOf(page))
   .map(([flat, , , cum, , name]) => [name, flat, cum]));
 
 const shownDiff = async (page) => changes((await rowsOf(page))
-  .map((cells) => [cells[6], cells[0], cells[3]]));
+  .map((cells) => [cells[7], cells[0], cells[3]]));
 
 const shownFlame = async (page) => changes(await page.evaluate(() => {
   const { sources, sums } = globalThis.pprofPage.view.flame.tree;
@@ -64,7 +64,7 @@ async function compareViews(base, words, flags) {
   await page.goto(urlOf(base, 'peek', { ...words, f: 'db::query' }));
   await settled(page);
   assert.equal(await page.locator('.text-pieces').textContent(),
-    terminal('-peek=db::query', '-lines', '-focus=db::query', ...flags));
+    terminal('-peek=db::query', '-focus=db::query', ...flags));
   await page.context().close();
 }
 
@@ -96,14 +96,14 @@ test('started with -normalize, a page can do without', async () => {
 
 test('the box of the table and that of the options are one', async () => {
   const page = await open(`${ui}diff?unit=ns`);
-  const summary = () => page.locator('.diff-summary').textContent();
-  const box = page.locator('.diff-view').getByLabel('Normalise');
-  assert.match(await summary(), /1020000000ns before, 1085000000ns after/);
+  const summary = () => page.locator('.comparebar').textContent();
+  const box = page.locator('.comparebar').getByLabel('Normalise');
+  assert.match(await summary(), /old.*1020000000ns.*fresh.*1085000000ns/);
   assert.ok(await box.isEnabled() && !await box.isChecked());
   await box.check();
   await settled(page);
   assert.equal(word(page, 'norm'), 't');
-  assert.match(await summary(), /1020000000ns before, 10200000\d\dns after/);
+  assert.match(await summary(), /old.*1020000000ns.*fresh.*10200000\d\dns/);
   assert.deepEqual(await shownDiff(page),
     terminalTop('-normalize', ...compared));
   await shoot(page, 'diff-normalised');
@@ -188,7 +188,9 @@ test('the wheel on one side zooms both, Escape goes back on both',
       assert.deepEqual(await windows(page), ALL);
       const box = await boxOf(page, 'text::escape', side);
       await page.mouse.move(box.x, box.y);
+      await page.keyboard.down('Control');
       await page.mouse.wheel(0, -120);
+      await page.keyboard.up('Control');
       await settled(page);
       const once = await windows(page);
       for (const { from, to } of once) assert.ok(to - from < 0.95);
@@ -203,7 +205,7 @@ test('the wheel on one side zooms both, Escape goes back on both',
         for (let i = 0; i < 12; i++) {
           globalThis.pprofPage.view[which].element.dispatchEvent(
             new WheelEvent('wheel', { deltaY: -120, clientX, clientY,
-              bubbles: true, cancelable: true }));
+              ctrlKey: true, bubbles: true, cancelable: true }));
         }
       }, [side, box.x, box.y]);
       await settled(page);
@@ -238,7 +240,11 @@ test('drag, keys, two fingers and the overview move both sides', async () => {
   };
   const box = await boxOf(page, 'db::query', 'second');
   await page.mouse.move(box.x, box.y);
-  await moves(() => page.mouse.wheel(0, -120));
+  await moves(async () => {
+    await page.keyboard.down('Control');
+    await page.mouse.wheel(0, -120);
+    await page.keyboard.up('Control');
+  });
   await moves(async () => {
     await page.mouse.down();
     await page.mouse.move(box.x - 60, box.y, { steps: 3 });

@@ -46,7 +46,7 @@ test('a dropped profile is shown, compared, and the first one comes back',
   async () => {
     const page = await open(`${ui}top`);
     await drop(page, later, 0);
-    await page.waitForURL(/profile=/);
+    await page.waitForURL(/\ba=/);
     await settled(page);
     const flat = async (name) => (await rowsOf(page)).find((row) =>
       row[5] === name)?.[0];
@@ -54,22 +54,22 @@ test('a dropped profile is shown, compared, and the first one comes back',
     await page.goto(`${ui}top`);
     await settled(page);
     await drop(page, later, 1);
-    await page.waitForURL(/base=/);
+    await page.waitForURL(/\bb=/);
     await settled(page);
     await page.keyboard.press('d');
     await settled(page);
     const rows = Object.fromEntries((await rowsOf(page)).map((row) =>
-      [row[6], row]));
+      [row[7], row]));
     assert.deepEqual(rows['db::decode'].slice(0, 3),
       ['-215ms', '430ms', '215ms']);
     await page.getByLabel('Normalise').check();
     await settled(page);
-    const normal = (await rowsOf(page)).find((row) => row[6] === 'db::decode');
+    const normal = (await rowsOf(page)).find((row) => row[7] === 'db::decode');
     assert.notEqual(normal?.[0], '-215ms');
     await page.locator('.profile-button').click();
     assert.ok(await page.getByRole('menuitemradio').count() >= 4);
     await page.getByRole('menuitem', { name: 'Stop comparing' }).click();
-    await page.waitForFunction(() => !location.search.includes('base='));
+    await page.waitForFunction(() => !/\bb=/.test(location.search));
     await page.context().close();
   });
 
@@ -132,8 +132,11 @@ test('a saved page does not offer what was left out of it', async () => {
   // Not the other type's numbers.
   await page.getByLabel('Sample type').selectOption('samples');
   await settled(page);
-  assert.match(await page.locator('.failure-text').textContent(),
+  await page.locator('#messages p').waitFor();
+  assert.match(await page.locator('#messages').textContent(),
     /does not contain this view/);
+  assert.equal(await page.getByLabel('Sample type').inputValue(), 'cpu');
+  assert.match(await page.locator('main').textContent(), /430ms/);
   await page.context().close();
 });
 
@@ -152,7 +155,7 @@ function profileOfPprof() {
   ], TYPES, { path: PPROF, size: statSync(PPROF).size });
 }
 
-const CODE_VIEWS = ['source', 'disasm', 'raw', 'raw?text=traces', 'peek',
+const CODE_VIEWS = ['source', 'disasm', 'raw', 'raw?text=traces',
   'source?si=samples', 'disasm?si=samples', 'raw?si=samples',
   'raw?si=samples&text=traces'];
 
@@ -302,12 +305,24 @@ test('what is inline is named by the policy, all of it', async () => {
     html.slice(html.indexOf(start) + start.length).split(end)[0];
   const early = part('<script type="module">', '</script>');
   const program = part('<script type="text/plain" id="program">', '</script>');
+  const rest = part('<script type="text/plain" class="rest">', '</script>');
   const style = part('<style>', '</style>');
-  assert.ok(program.length > 1000 && style.length > 1000);
-  assert.ok(policy.includes(
-    `script-src 'self' ${hashOf(early)} ${hashOf(program)};`));
+  for (const text of [program, rest, style]) assert.ok(text.length > 1000);
+  assert.ok(policy.includes(`script-src 'self' ${hashOf(early)} ${
+    hashOf(program)} ${hashOf(rest)};`));
   assert.ok(policy.includes(`style-src 'self' ${hashOf(style)};`));
-  const rest = html.replace(early, '').replace(program, '').replace(style, '');
-  assert.equal(rest.match(/<script|<style/g)?.length, 3);
-  assert.doesNotMatch(rest, /\sstyle=|\son\w+=|\ssrc=/);
+  const frame = [early, program, rest, style].reduce((text, inline) =>
+    text.replace(inline, ''), html);
+  assert.equal(frame.match(/<script|<style/g)?.length, 4);
+  assert.doesNotMatch(frame, /\sstyle=|\son\w+=|\ssrc=/);
+});
+
+test('the second script is not run before something needs it', async () => {
+  const page = await open(`${ui}flamegraph`);
+  const waits = () => page.locator('script.rest[type="text/plain"]').count();
+  assert.equal(await waits(), 1);
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+  assert.equal(await waits(), 0);
+  await page.context().close();
 });

@@ -115,12 +115,14 @@ test('two taps on a box zoom to it, on two boxes they do not', async () => {
   await page.context().close();
 });
 
-test('the wheel zooms at the pointer, dragging moves, the overview follows',
+test('Ctrl wheel zooms at the pointer, dragging moves, the overview follows',
   async () => {
     const page = await open(`${ui}flamegraph?side=flame`);
     const box = await boxOf(page, 'text::escape');
     await page.mouse.move(box.x, box.y);
+    await page.keyboard.down('Control');
     await page.mouse.wheel(0, -400);
+    await page.keyboard.up('Control');
     await waitForWord(page, 'w');
     const zoomed = await boxOf(page, 'text::escape');
     assert.ok(zoomed.width > box.width * 1.2);
@@ -232,7 +234,7 @@ test('filters are chips, work as in the terminal and can be removed',
       .filter((name) => name);
     assert.deepEqual(rows, expected);
     await shoot(page, 'chips');
-    await page.getByRole('button', { name: /Remove ignore/ }).click();
+    await page.getByRole('button', { name: /Remove without/ }).click();
     await settled(page);
     assert.equal(word(page, 'i'), null);
     assert.equal(await page.locator('.chip').count(), 1);
@@ -266,7 +268,7 @@ test('sample type, colours, order of the table and panes are in the URL',
     await page.getByLabel('Colour by').selectOption('file');
     await settled(page);
     assert.match(await page.locator('.legend').textContent(), /src\/db\.c/);
-    await page.getByRole('button', { name: 'Total', exact: true }).click();
+    await page.getByRole('button', { name: 'Cum', exact: true }).click();
     await page.keyboard.press('t');
     await settled(page);
     assert.ok(!await page.locator('.side').isVisible());
@@ -366,7 +368,9 @@ test('frames below a pixel are counted, and open on zoom', async () => {
   const box = await boxOf(page, 'leaf2000');
   assert.ok(box.width < 0.5);
   await page.mouse.move(box.x, box.y);
+  await page.keyboard.down('Control');
   for (let i = 0; i < 26; i++) await page.mouse.wheel(0, -400);
+  await page.keyboard.up('Control');
   await settled(page);
   assert.ok((await boxOf(page, 'leaf2000')).width > 5);
   await page.mouse.move(box.x + 1, box.y);

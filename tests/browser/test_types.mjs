@@ -9,7 +9,8 @@ import { installPackages, ROOT, tscPath } from './tools.mjs';
 
 await installPackages();
 const WEB = join(ROOT, 'web');
-const files = readdirSync(WEB).filter((name) => /\.(js|css|html)$/.test(name));
+const files = readdirSync(WEB, { recursive: true })
+  .filter((name) => /\.(js|css|html)$/.test(name));
 
 test('the types of every module hold', () => {
   const tsc = spawnSync(process.execPath, [tscPath(), '-p', WEB],

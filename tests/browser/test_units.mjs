@@ -3,21 +3,21 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { sameWindow } from '../../web/beside.js';
-import { colorSources } from '../../web/colors.js';
-import { placeLabels } from '../../web/edge_labels.js';
-import { foldedOf } from '../../web/folded.js';
-import { crossings } from '../../web/layer_order.js';
-import { settle } from '../../web/layer_place.js';
-import { drawLayers } from '../../web/layers.js';
-import { invert, pivot } from '../../web/merge.js';
-import { percentText, reportPercent, valueText } from '../../web/numbers.js';
-import { nodeUnder, walkRow } from '../../web/paint.js';
-import { exactly, findIn, matchSources, patternOf, strictPatternOf }
-  from '../../web/search.js';
-import { parseTags } from '../../web/tags.js';
-import { layOut, sumBySource, Tree, treeOf } from '../../web/tree.js';
-import { decodeFlame } from '../../web/wire.js';
+import { sameWindow } from '../../web/flame/beside.js';
+import { colorSources } from '../../web/flame/colors.js';
+import { placeLabels } from '../../web/graph/edge_labels.js';
+import { foldedOf } from '../../web/save/folded.js';
+import { crossings } from '../../web/graph/layer_order.js';
+import { settle } from '../../web/graph/layer_place.js';
+import { drawLayers } from '../../web/graph/layers.js';
+import { invert, pivot } from '../../web/flame/merge.js';
+import { percentText, reportPercent, valueText }
+  from '../../web/base/numbers.js';
+import { nodeUnder, walkRow } from '../../web/flame/paint.js';
+import { exactly, findIn, matchSources, patternError, patternOf,
+  strictPatternOf } from '../../web/base/search.js';
+import { layOut, sumBySource, Tree, treeOf } from '../../web/flame/tree.js';
+import { decodeFlame } from '../../web/flame/wire.js';
 import { encodeFlame, makeRandom, randomStacks } from './wire_fixture.mjs';
 
 const SMALL = [
@@ -120,7 +120,9 @@ test('a search counts no sample twice', () => {
 });
 
 test('words that are no regular expression are searched literally', () => {
-  assert.ok(patternOf('foo(')?.test('Foo(int)'));
+  assert.equal(patternOf('foo('), null);
+  assert.match(patternError('foo('), /^Unterminated group$/);
+  assert.equal(patternError('(?i)foo'), '');
   assert.ok(!patternOf('Foo')?.test('foo'));
   assert.ok(patternOf('\\Bfoo')?.test('xFOO'));
   assert.equal(patternOf(''), null);
@@ -341,13 +343,12 @@ test('the frame under a point is the one that is drawn there', () => {
   assert.equal(tree.name(nodeUnder(tree, layout, win, 10, 375, true)), 'main');
 });
 
-test('the heaviest packages have hues of their own', () => {
+test('the legend lists the heaviest modules first', () => {
   const tree = treeFrom(MANY);
   const coloring = colorSources(tree, 'package');
-  const hues = coloring.legend.map((entry) => entry.hue);
-  assert.equal(new Set(hues).size, hues.length);
-  assert.ok(coloring.legend.every((entry, i, all) =>
-    i === 0 || entry.hue < 0 || all[i - 1].self >= entry.self));
+  assert.ok(coloring.legend.every((entry, n, all) =>
+    n === 0 || entry.group < 0 || all[n - 1].self >= entry.self));
+  assert.equal(coloring.groupOf.length, tree.sources.count);
 });
 
 test('values are printed as the terminal prints them', () => {
@@ -368,16 +369,6 @@ test('values are printed as the terminal prints them', () => {
   assert.equal(reportPercent(0.016, 100), '0.016%');
   assert.equal(reportPercent(0.000012, 100), '1.2e-05%');
   assert.equal(reportPercent(99.97, 100), '100%');
-});
-
-test('labels are read from the terminal report', () => {
-  const tags = parseTags(' bytes: Total 98.63MB of 98.63MB (  100%)\n' +
-    '        62.50MB (63.37%): 1.56MB\n\n key1: Total 63.48MB of 98.63MB ' +
-    '(64.36%)\n       63.48MB (64.36%): a: b (c)\n');
-  assert.deepEqual(tags.map((tag) => tag.key), ['bytes', 'key1']);
-  assert.equal(tags[0].summary, '98.63MB of 98.63MB (100%)');
-  assert.deepEqual(tags[1].values, [{ text: '63.48MB', percent: '64.36%',
-    share: 0.6436, name: 'a: b (c)' }]);
 });
 
 test('a graph is drawn in layers without overlaps', () => {

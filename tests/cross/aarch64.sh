@@ -31,10 +31,12 @@ done
 
 # What the library is made of, as its meson.build says, and the tests' arena.
 sources=$(
-    sed -n "s,^ *'\(\(\.\./[a-z]*/\)\?[a-z0-9_]*\.c\)'.*,\1,p" \
+    sed -n "s,^ *'\([a-z0-9_./]*\.c\)'.*,\1,p" \
         "$root/src/runtime/meson.build"
     for f in "$root"/src/elf/*.c; do echo "../elf/$(basename "$f")"; done
-    for f in arena hash map path sha256; do echo "../base/$f.c"; done
+    for f in arena hash label_set log map memory_scope path sha256; do
+        echo "../base/$f.c"
+    done
 )
 cat >"$work/flags" <<END
 -std=c11 -O2 -g -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wconversion
@@ -60,7 +62,7 @@ END
 $cc -Wno-unused-parameter -c "$work/zlib.c" -o "$work/zlib.o"
 aarch64-linux-gnu-ar rcs "$work/libpprof.a" "$work"/*.o
 
-for test in base elf goformat heap_math json labels stacktable \
+for test in base elf goformat heap_math jit json labels stacktable \
     unwind_self; do
     $cc "$root/tests/unit/test_$test.c" "$work/libpprof.a" -lm \
         -o "$work/$test" >"$work/said" 2>&1 &&

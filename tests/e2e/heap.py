@@ -7,11 +7,13 @@ import tempfile
 
 from runtime import PROGRAMS, pprof
 
-ALLOC_OBJECTS, ALLOC_SPACE, INUSE_OBJECTS, INUSE_SPACE = range(4)
+(ALLOC_OBJECTS, ALLOC_SPACE, INUSE_OBJECTS, INUSE_SPACE, PEAK_OBJECTS,
+ PEAK_SPACE) = range(6)
 
 
 def samples(path):
-    """[(values, functions leaf first, bytes)] of a heap profile."""
+    """[(values, functions leaf first, bytes)] of a heap profile: four values,
+    two of a profile of the peak, six of the file of a run."""
     text = pprof('-symbolize=none', '-raw', path)
     names = {}
     for line in text.partition('\nLocations\n')[2].splitlines():
@@ -20,13 +22,12 @@ def samples(path):
             names[found.group(1)] = found.group(2)
     found = []
     for line in text.partition('\nLocations\n')[0].splitlines():
-        sample = re.match(r'\s*(-?\d+)\s+(-?\d+)\s+(-?\d+)\s+(-?\d+):(.*)',
-                          line)
+        sample = re.match(r'((?:\s*-?\d+){2,6}):(.*)', line)
         if sample:
-            values = [int(n) for n in sample.groups()[:4]]
+            values = [int(n) for n in sample.group(1).split()]
             found.append((values, [names.get(n, '?').split('.')[0]
-                                   for n in sample.group(5).split()], None))
-        size = re.match(r'\s+bytes:\[(\d+)\]', line)
+                                   for n in sample.group(2).split()], None))
+        size = re.search(r'\bbytes:\[(\d+)\]', line)
         if size:
             found[-1] = (*found[-1][:2], int(size.group(1)))
     return found
@@ -40,13 +41,14 @@ def library(name):
     return None
 
 
-def run_truth(rate, size, env=None):
+def run_truth(rate, size, env=None,
+              program=os.path.join(PROGRAMS, 'heap_truth')):
     """Runs heap_truth.  {(site, size): (total, live)} as it is, and
     {(site, size): four values} as the profile says."""
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, 'heap.pb.gz')
         done = subprocess.run(
-            [os.path.join(PROGRAMS, 'heap_truth'), str(size), path],
+            [program, str(size), path],
             env=dict(os.environ, PPROF_MEM_RATE=str(rate), **(env or {})),
             capture_output=True, text=True, timeout=120)
         if done.returncode:

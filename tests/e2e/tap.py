@@ -5,6 +5,7 @@ usage: tests/e2e/tap.py MODULE.py [CASE-SUBSTRING]
 """
 import importlib.util
 import os
+import signal
 import sys
 import traceback
 import unittest
@@ -59,6 +60,10 @@ def keep(suite, word):
 
 
 def main():
+    # Programs inherit ignored signals: under nohup, SIGHUP would be one.
+    for ignored in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        if signal.getsignal(ignored) is signal.SIG_IGN:
+            signal.signal(ignored, signal.SIG_DFL)
     path = os.path.abspath(sys.argv[1])
     name = os.path.splitext(os.path.basename(path))[0]
     sys.path.insert(0, os.path.dirname(path))

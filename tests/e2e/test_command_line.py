@@ -1,8 +1,10 @@
 """pprof from the command line: sources, outputs, exit codes."""
+import ctypes
 import os
 import pty
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -109,6 +111,19 @@ class SourceTest(WithDirectory):
         self.fails(self.pprof('-top', 'perf.data'),
                    'perf.data: perf.data: the header is cut short\n')
 
+    def test_a_file_is_opened_once(self):
+        libc = ctypes.CDLL(None, use_errno=True)
+        watch = libc.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK)
+        self.assertGreaterEqual(watch, 0)
+        self.addCleanup(os.close, watch)
+        in_open = 0x20
+        libc.inotify_add_watch(watch, self.file('a.pb.gz').encode(), in_open)
+        self.assertEqual(self.pprof('-top', 'a.pb.gz').returncode, 0)
+        event = struct.Struct('iIII')
+        masks = [mask for _, mask, _, _ in
+                 event.iter_unpack(os.read(watch, 65536))]
+        self.assertEqual(masks, [in_open])
+
     def test_the_first_word_may_be_the_program(self):
         shutil.copy('/bin/true', self.file('true'))
         make_profile(self.file('m.pb.gz'), {'f': 1}, '/gone')
@@ -172,6 +187,32 @@ class OutputTest(WithDirectory):
                              stdout=theirs, stderr=subprocess.PIPE, text=True)
         os.close(theirs)
         self.assertEqual(run.stderr, 'Generating report in profile001.pb.gz\n')
+
+
+class MemoryTest(WithDirectory):
+    """Texts that are much larger than the profile are not kept in memory."""
+
+    def check(self, report, most):
+        subprocess.run([os.path.join(os.path.dirname(PPROF), 'bench',
+                                     'gen-profile'), '-samples', '100000',
+                        '-o', self.file('big')], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with open(self.file('text'), 'wb') as out:
+            process = subprocess.Popen([PPROF, '-symbolize=none', report,
+                                        self.file('big')], stdout=out)
+            _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0)
+        size = os.path.getsize(self.file('text'))
+        print('# %s: %d MB of text, %d MB of memory'
+              % (report, size >> 20, used.ru_maxrss >> 10))
+        self.assertLess(used.ru_maxrss * 1024, most * size)
+
+    def test_traces_are_written_as_they_are_made(self):
+        self.check('-traces', 0.5)
+
+    def test_folded_stacks_are_written_as_they_are_made(self):
+        self.check('-folded', 1)
 
 
 class PictureTest(WithDirectory):
@@ -238,7 +279,18 @@ class GateTest(WithDirectory):
     def test_growth_beyond_the_limit_ends_with_3(self):
         for base in ('-base', '-diff_base'):
             run = self.pprof('-fail_above=5%', base + '=a.pb.gz', 'b.pb.gz')
+            self.fails(run, 'cost of parse', 3)
+            run = self.pprof('-fail_above_share=5%', base + '=a.pb.gz',
+                             'b.pb.gz')
             self.fails(run, 'share of parse', 3)
+
+    def test_an_improvement_passes(self):
+        make_profile(self.file('better.pb.gz'), {'parse': 30, 'print': 10})
+        run = self.pprof('-fail_above=5%', '-base=a.pb.gz', 'better.pb.gz')
+        self.assertEqual((run.returncode, run.stderr), (0, ''))
+        run = self.pprof('-fail_above_share=5%', '-base=a.pb.gz',
+                         'better.pb.gz')
+        self.fails(run, 'share of parse', 3)
 
     def test_growth_within_the_limit_ends_with_0(self):
         run = self.pprof('-fail_above=20', '-base=a.pb.gz', 'b.pb.gz')
@@ -263,6 +315,8 @@ class GateTest(WithDirectory):
                    'pprof: -fail_above needs -base or -diff_base')
         self.fails(self.pprof('-fail_above=much', '-base=a.pb.gz', 'b.pb.gz'),
                    'pprof: -fail_above needs a percentage')
+        self.fails(self.pprof('-fail_above_share=5%', 'a.pb.gz'),
+                   'pprof: -fail_above_share needs -base or -diff_base')
 
 
 class HelpTest(WithDirectory):
@@ -277,6 +331,20 @@ class HelpTest(WithDirectory):
             while b'-help_all ' not in seen:
                 seen += os.read(ours, 4096)
         self.assertEqual(process.returncode, 0)
+
+
+    def test_help_through_a_pipe_says_how_to_see_the_rest(self):
+        plain = self.pprof('-h').stderr
+        self.assertEqual(self.pprof('--help').stderr, plain)
+        hinted = self.pprof('-help').stderr
+        self.assertTrue(hinted.startswith(plain))
+        self.assertIn('pprof -help_all', hinted.splitlines()[-1])
+
+    def test_version(self):
+        run = self.pprof('-version')
+        self.assertEqual((run.returncode, run.stderr), (0, ''))
+        self.assertRegex(run.stdout, r'^pprof \d+\.\d+\.\d+\n$')
+        self.assertEqual(self.pprof('--version').stdout, run.stdout)
 
 
 class DocumentedTest(WithDirectory):

@@ -2,6 +2,7 @@
 native meaning, and the clients made for Go."""
 import http.client
 import json
+import glob
 import os
 import re
 import shutil
@@ -71,7 +72,8 @@ class Endpoint(support.TestCase):
 class Routes(Endpoint):
     def test_the_start_is_announced_once(self):
         self.assertEqual(self.said, 'Starting profiling endpoint at '
-                         'http://%s/debug/pprof/\n' % self.address)
+                         'http://%s/debug/pprof/ for service (pid %d)\n'
+                         % (self.address, self.process.pid))
 
     def test_index(self):
         status, headers, body = self.get('?debug=1')
@@ -119,6 +121,14 @@ class Routes(Endpoint):
             status, headers, body = self.get(name, method='HEAD')
             self.assertEqual((status, body), (200, b''))
             self.assertGreater(int(headers['Content-Length']), 0)
+
+    def test_head_requests_return_at_once(self):
+        for name in ('profile?seconds=20', 'wall?seconds=20',
+                     'trace?seconds=20', 'threads?seconds=20'):
+            start = time.monotonic()
+            status, _, body = self.get(name, method='HEAD')
+            self.assertEqual((status, body), (200, b''), name)
+            self.assertLess(time.monotonic() - start, 10, name)
 
     def test_cmdline(self):
         status, headers, body = self.get('cmdline?debug=1')
@@ -212,12 +222,37 @@ class Cpu(Endpoint):
         time.sleep(0.5)
         self.assertEqual(self.get('profile?seconds=1')[0], 500)
         s.close()
+        start = time.monotonic()
+        while self.get('trace?seconds=0.001')[0] != 200:
+            time.sleep(0.002)
+        waited = time.monotonic() - start
+        print('# %.3f s' % waited)
+        # With the time that a trace takes, on a busy machine.
+        self.assertLess(waited, 2)
+
+    def test_a_wall_profile_whose_client_leaves_frees_the_profiler(self):
+        host, port = self.address.split(':')
+        s = socket.create_connection((host, int(port)))
+        s.sendall(b'GET /debug/pprof/wall?seconds=200 HTTP/1.1\r\n'
+                  b'Host: localhost\r\n\r\n')
+        time.sleep(0.5)
+        self.assertEqual(self.get('wall?seconds=1')[0], 500)
+        s.close()
         for _ in range(100):
-            reply = self.get('profile?seconds=1')
+            reply = self.get('wall?seconds=1')
             if reply[0] == 200:
                 break
             time.sleep(0.05)
-        self.assert_profile(reply, 'profile')
+        self.assert_profile(reply, 'wall')
+
+    def test_the_dump_has_files_and_lines(self):
+        """Of the program, and of libc if its debug information is here."""
+        text = self.get('threads?debug=2')[2].decode()
+        self.assertRegex(text, r'\n\t\S+service\.c:\d+\n')
+        for frame in re.findall(r'\n(\S+)\(\.\.\.\)\n\t(\S+)', text):
+            print('# %s %s' % frame)
+        if glob.glob('/usr/lib/debug/.build-id/*/*.debug'):
+            self.assertRegex(text, r'\nstart_thread\(\.\.\.\)\n\t\S+\.c:\d+\n')
 
     def test_trace_is_a_timeline_for_chrome(self):
         status, headers, body = self.get('trace?seconds=0.5')
@@ -233,7 +268,7 @@ class Cplusplus(Endpoint):
     def test_names_are_readable(self):
         reply = self.get('profile?seconds=2')
         raw = self.assert_profile(reply, 'profile')
-        self.assertRegex(raw, r'shop::serve_customer\(')
+        self.assertRegex(raw, r'shop::serve_customer ')
         self.assertIn('(_ZN', raw)  # and the linker's name is kept
 
 
@@ -247,6 +282,13 @@ class OnMicrohttpd(Endpoint):
         self.assert_refused(self.get('nope'), 404, 'Unknown profile')
         self.assertEqual(self.get('symbol', method='POST', body='0x1')[2],
                          b'num_symbols: 1\n')
+
+    def test_methods_are_refused_there_as_well(self):
+        for method in ('DELETE', 'PUT'):
+            status, headers, _ = self.get('threads', method=method)
+            self.assertEqual((status, headers['Allow']), (405, 'GET, HEAD'))
+        status, _, body = self.get('profile?seconds=30', method='HEAD')
+        self.assertEqual((status, body), (200, b''))
 
 
 class OnLibevent(OnMicrohttpd):
@@ -310,8 +352,11 @@ class Starting(support.TestCase):
         script = ['sh', '-c', 'true; ls /dev/null >/dev/null; true']
         quiet = subprocess.run(run + script, capture_output=True, text=True)
         self.assertEqual(quiet.stderr.count('Starting profiling endpoint'), 1)
-        asked = subprocess.run(run + ['-children'] + script,
-                               capture_output=True, text=True)
+        preload = os.path.join(support.BUILD, 'libpprof-preload.so')
+        asked = subprocess.run(
+            script, capture_output=True, text=True,
+            env=dict(os.environ, PPROF_ADDR='127.0.0.1:0', PPROF_CHILDREN='1',
+                     LD_PRELOAD=os.path.abspath(preload)))
         self.assertGreaterEqual(
             asked.stderr.count('Starting profiling endpoint'), 2)
 

@@ -3,13 +3,23 @@ socket, ssh, and servers that answer wrongly."""
 
 import gzip
 import http.server
+import json
 import os
 import shutil
 import socketserver
 import subprocess
+import sys
 import threading
+import unittest
 
+import certificates
+import secure
 import support
+import test_security_cluster
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
+from profilepb import Profile  # noqa: E402
 
 GO_PROGRAM = '''
 package main
@@ -32,6 +42,7 @@ func burn() {
 }
 
 func main() {
+	runtime.MemProfileRate = 1 // 64 MB are 64 MB, not an estimate
 	runtime.SetMutexProfileFraction(1)
 	runtime.SetBlockProfileRate(1)
 	var mu sync.Mutex
@@ -102,7 +113,7 @@ class GoServer(support.TestCase):
                 self.assertIn('Type: ' + kind, r.stdout)
         r = self.pprof('-top', '-no_save', '-unit=mb',
                        address + '/debug/pprof/heap?gc=1')
-        self.assertRegex(r.stdout, r' 6[0-9]\S*MB .* main\.main')
+        self.assertRegex(r.stdout, r' 64(\.\d+)?MB .* main\.main')
 
     def test_deltas_and_seconds(self):
         address = self.serve()
@@ -190,6 +201,155 @@ class GoServer(support.TestCase):
                             os.environ['PATH']})
         self.assertEqual(r.returncode, 0, r.stderr)
         self.assertIn('main.main', r.stdout)
+
+
+class SymbolService(http.server.BaseHTTPRequestHandler):
+    """A profile of bare addresses, and names for them by some methods."""
+
+    def reply(self, status, body):
+        self.send_response(status)
+        self.send_header('Content-Type', 'text/plain')
+        self.send_header('Content-Length', str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def name(self, method, addresses):
+        self.server.asked.append((method, len(addresses)))
+        if method not in self.server.methods:
+            self.reply(*self.server.otherwise)
+            return
+        lines = ['num_symbols: 1']
+        lines += ['%s f_%s' % (word, word) for word in addresses.split('+')]
+        self.reply(200, ('\n'.join(lines) + '\n').encode())
+
+    def do_GET(self):
+        path, _, query = self.path.partition('?')
+        if path.endswith('/symbol'):
+            self.name('GET', query)
+        else:
+            self.reply(200, self.server.profile)
+
+    def do_POST(self):
+        length = int(self.headers['Content-Length'])
+        self.name('POST', self.rfile.read(length).decode())
+
+    def log_message(self, *args):
+        pass
+
+
+class Symbols(support.TestCase):
+    """Whatever the symbol service answers, the profile is shown."""
+
+    def serve(self, methods, addresses=3, otherwise=(403, b'forbidden\n')):
+        server = socketserver.ThreadingTCPServer(('127.0.0.1', 0),
+                                                 SymbolService)
+        server.daemon_threads = True
+        p = Profile([('samples', 'count')])
+        nameless = p.mapping(0x10000, 0x9000000, 0, '', symbolized=False)
+        for i in range(addresses):
+            p.sample([p.location(address=0x10000 + i * 16, mapping=nameless)],
+                     [1 + i])
+        p.write(self.path('served'))
+        with open(self.path('served'), 'rb') as f:
+            server.profile = f.read()
+        server.methods, server.otherwise = methods, otherwise
+        server.asked = []
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        self.server = server
+        return 'http://127.0.0.1:%d/debug/pprof/goroutine' % (
+            server.server_address[1])
+
+    def top(self, *args, **kwargs):
+        run = self.pprof('-top', '-no_save', '-nodefraction=0',
+                         self.serve(*args, **kwargs))
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return run
+
+    def test_names_are_asked_for_by_get_alone(self):
+        run = self.top(['GET'])
+        self.assertIn('f_0x10020', run.stdout)
+        self.assertEqual([method for method, _ in self.server.asked], ['GET'])
+        self.assertNotIn('No names', run.stderr)
+
+    def test_a_service_that_wants_post_gets_it(self):
+        for otherwise in (405, b'no'), (200, b'num_symbols: 1\n'), (404, b''):
+            run = self.top(['POST'], otherwise=otherwise)
+            self.assertIn('f_0x10020', run.stdout)
+            self.assertNotIn('No names', run.stderr)
+
+    def test_many_addresses_take_several_requests(self):
+        run = self.top(['GET'], addresses=1000)
+        self.assertIn('f_0x13e70', run.stdout)
+        self.assertGreater(len(self.server.asked), 1)
+        self.assertLessEqual(max(n for _, n in self.server.asked), 4000)
+
+    def test_very_many_go_by_post_unless_that_is_refused(self):
+        run = self.top(['GET', 'POST'], addresses=10000)
+        self.assertIn('f_0x370f0', run.stdout)
+        self.assertEqual([method for method, _ in self.server.asked], ['POST'])
+        run = self.top(['GET'], addresses=10000)
+        self.assertIn('f_0x370f0', run.stdout)
+        self.assertEqual(self.server.asked[0][0], 'POST')
+
+    def test_a_service_that_refuses_costs_names_only(self):
+        for otherwise in ((403, b'forbidden\n'), (500, b''),
+                          (200, b'<html>'), (200, b'\xff' * 100)):
+            run = self.top([], otherwise=otherwise)
+            self.assertIn('<unknown>', run.stdout)
+        self.top([])
+        self.assertIn('No names from the server: Post http://', self.pprof(
+            '-top', '-no_save', self.serve([])).stderr)
+        self.assertIn('/symbol: server response: 403 Forbidden - forbidden',
+                      self.pprof('-top', '-no_save', self.serve([])).stderr)
+
+
+@support.needs('openssl')
+@unittest.skipUnless(os.path.isdir(test_security_cluster.REVIEWS),
+                     'no recorded reviews at ../shared/kube-data')
+class RecordedCluster(secure.TestCase):
+    """The endpoint asks a cluster that answers as a real one did: a rule for
+    "get" is enough to read a profile with its names."""
+
+    def recorded(self, name):
+        with open(os.path.join(test_security_cluster.REVIEWS,
+                               name + '.response.http'), 'rb') as f:
+            return json.loads(f.read().partition(b'\r\n\r\n')[2] or b'{}')
+
+    def start(self):
+        test = self
+
+        class Replay(test_security_cluster.Cluster):
+            def answer(self, kind, spec):
+                if kind == 'TokenReview':
+                    return test.recorded('tokenreview-good')['status']
+                verb = spec['nonResourceAttributes']['verb']
+                return test.recorded(
+                    'subjectaccessreview-nonresource-' +
+                    ('allowed' if verb == 'get' else 'wrong-verb'))['status']
+
+        with open(os.path.join(self.certs, 'token'), 'w') as f:
+            f.write('account-token')
+        ca = certificates.Authority(self.certs)
+        cluster = Replay(*ca.sign('api', usage='serverAuth',
+                                  alternatives='IP:127.0.0.1'))
+        self.addCleanup(cluster.server_close)
+        self.addCleanup(cluster.shutdown)
+        return self.serve(
+            PPROF_KUBERNETES='1', PPROF_KUBERNETES_DIR=self.certs,
+            KUBERNETES_SERVICE_HOST='127.0.0.1',
+            KUBERNETES_SERVICE_PORT=str(cluster.server_address[1]))
+
+    def test_a_rule_for_get_reads_a_profile_with_names(self):
+        program = self.start()
+        with open(self.path('T'), 'w') as f:
+            f.write('of-a-reader\n')
+        run = self.pprof('-top', '-no_save', '-symbolize=remote',
+                         '-token_file', self.path('T'),
+                         program.url + '/debug/pprof/heap?debug=1')
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertNotIn('403', run.stderr)
 
 
 class OddServer(http.server.BaseHTTPRequestHandler):

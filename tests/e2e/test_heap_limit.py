@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 import threading
 import unittest
+import urllib.parse
 
 from heap import INUSE_SPACE, samples
 from runtime import BUILD, PROGRAMS
@@ -43,6 +44,8 @@ class Limit(unittest.TestCase):
                 self.assertEqual([kind, service, *rest],
                                  ['heap', 'a_b', 'pb', 'gz'])
                 found[percent] = grown(os.path.join(directory, name))
+                mode = os.stat(os.path.join(directory, name)).st_mode
+                self.assertEqual(mode & 0o777, 0o600)
             # On a busy machine both may be passed between two looks.
             self.assertLessEqual(set(found), {'40', '60'})
             self.assertTrue(50 << 20 < found['60'] < LIMIT, done.stderr)
@@ -81,8 +84,12 @@ class Limit(unittest.TestCase):
             thread.join()
             server.server_close()
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual([path for path, _ in got],
-                         ['/api/0/profiles?service=my%20service&type=heap'])
+        self.assertEqual(len(got), 1)
+        path, _, query = got[0][0].partition('?')
+        query = urllib.parse.parse_qs(query)
+        self.assertEqual((path, query['service'], query['type']),
+                         ('/api/0/profiles', ['my service'], ['heap']))
+        self.assertIn('note=memory%20limit%2060%25', query['labels'][0])
         with tempfile.NamedTemporaryFile() as f:
             f.write(got[0][1])
             f.flush()

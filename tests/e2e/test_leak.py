@@ -36,11 +36,12 @@ class Leak(unittest.TestCase):
         text = get(url + 'leak?age=0s&debug=1').decode()
         found = functions(text)
         self.check_held(found)
-        # A stale word somewhere may still point to one of them.
         self.assertTrue(45 <= found.get('lost_block', 0) <= 50, found)
         self.assertEqual(found.get('lost_big'), 1, found)
         # A list is lost from its first node on.
         self.assertTrue(45 <= found.get('lost_node', 0) <= 50, found)
+        # Old frames below a waiting thread's stack pointer hold nothing.
+        self.assertTrue(45 <= found.get('lost_on_stack', 0) <= 50, found)
         self.assertRegex(text, r'# pause: \d+ us')
         time.sleep(0.1)
         self.assertIsNone(process.poll(), 'the program saw a child')
@@ -57,6 +58,16 @@ class Leak(unittest.TestCase):
         self.check_held(found)
         # It leaves addresses of blocks that it has handed out in its cache.
         self.assertTrue(10 <= found.get('lost_block', 0) <= 50, found)
+
+    def test_after_privileges_are_dropped(self):
+        """/proc/self/mem is root's then."""
+        if os.getuid() != 0:
+            self.skipTest('needs root')
+        _, url = self.serve({'PPROF_MEM_RATE': '1', 'HEAP_LEAK_UID': '65534'})
+        found = functions(get(url + 'leak?age=0s&debug=1').decode())
+        self.check_held(found)
+        self.assertTrue(45 <= found.get('lost_block', 0) <= 50, found)
+        self.assertTrue(45 <= found.get('lost_node', 0) <= 50, found)
 
     def test_young_blocks_are_left_out(self):
         _, url = self.serve({'PPROF_MEM_RATE': '1'})

@@ -5,20 +5,19 @@ import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 import unittest
 
+import support
 from support import free_port, wait_for_port
 from runtime import (BUILD, PROGRAMS, comments, run_profiled, source_works,
                      stack_ends, top, working_sources)
 
 
-class Programs(unittest.TestCase):
+class Programs(support.TestCase):
     def setUp(self):
-        self.directory = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, self.directory)
-        self.profile = os.path.join(self.directory, 'cpu.pb.gz')
+        super().setUp()
+        self.profile = os.path.join(self.dir, 'cpu.pb.gz')
 
     def need(self, *programs):
         for program in programs:
@@ -43,13 +42,13 @@ class Programs(unittest.TestCase):
             done = subprocess.run(
                 ['go', 'tool', 'pprof', '-top', self.profile],
                 capture_output=True, text=True,
-                env=dict(os.environ, HOME=self.directory))
+                env=dict(os.environ, HOME=self.dir))
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn('Type: cpu', done.stdout)
 
     def test_xz(self):
         self.need('xz')
-        data = os.path.join(self.directory, 'data')
+        data = os.path.join(self.dir, 'data')
         with open(data, 'wb') as f:
             f.write(os.urandom(2000000))
         self.finish(run_profiled(self.profile, ['xz', '-1', '-k', data],
@@ -81,7 +80,7 @@ class Programs(unittest.TestCase):
         port = free_port()
         server = run_profiled(
             self.profile, ['redis-server', '--port', str(port), '--save', '',
-                           '--dir', self.directory],
+                           '--dir', self.dir],
             options=['-rate', '1000'], stdout=subprocess.DEVNULL)
         self.addCleanup(server.kill)
         wait_for_port(port)
@@ -95,16 +94,16 @@ class Programs(unittest.TestCase):
     def test_nginx(self):
         self.need('nginx')
         port = free_port()
-        config = os.path.join(self.directory, 'nginx.conf')
+        config = os.path.join(self.dir, 'nginx.conf')
         with open(config, 'w') as f:
             f.write('daemon off; master_process off; pid %s/pid;\n'
                     'error_log %s/log;\nevents {}\n'
                     'http { access_log off; server {\n'
                     '  listen 127.0.0.1:%d;\n'
                     '  location / { return 200 "%s"; }\n} }\n'
-                    % (self.directory, self.directory, port, 'x' * 2000))
+                    % (self.dir, self.dir, port, 'x' * 2000))
         server = run_profiled(self.profile, ['nginx', '-c', config,
-                                             '-p', self.directory],
+                                             '-p', self.dir],
                               options=['-rate', '1000'],
                               stderr=subprocess.DEVNULL)
         self.addCleanup(server.kill)
@@ -140,8 +139,8 @@ class Programs(unittest.TestCase):
                 self.finish(run_profiled(
                     self.profile, [os.path.join(PROGRAMS, 'cplusplus')],
                     options=['-source', source, '-rate', '400']))
-                self.check(['zoo::try_to_escape', 'zoo::Cage',
-                            'zoo::feed', 'zoo::Register', 'std::thread',
+                self.check(['zoo::try_to_escape', 'zoo::Cage', 'zoo::feed',
+                            'zoo::Register', 'std::thread',
                             '_Unwind_RaiseException', 'main'], at_least=100)
                 rows = top(self.profile)
                 self.assertEqual([row for row in rows if row[:2] == '_Z'], [])
@@ -237,15 +236,15 @@ class Programs(unittest.TestCase):
     def test_children_are_left_alone_unless_asked(self):
         script = '%s -c "import os; print(os.environ)"' % '/usr/bin/python3'
         for options, count in (([], 1), (['-children'], 2)):
-            shutil.rmtree(self.directory)
-            os.mkdir(self.directory)
+            shutil.rmtree(self.dir)
+            os.mkdir(self.dir)
             process = run_profiled(self.profile, ['/bin/bash', '-c',
                                                   script + '; true'],
                                    options=options, stdout=subprocess.PIPE,
                                    text=True)
             said = process.communicate()[0]
             self.assertEqual('libpprof-preload' in said, bool(options), said)
-            self.assertEqual(len(os.listdir(self.directory)), count)
+            self.assertEqual(len(os.listdir(self.dir)), count)
 
 
 if __name__ == '__main__':

@@ -285,6 +285,56 @@ class Rotation(TestCase):
         self.wait_for_serial(program.port, 'third')
 
 
+    def test_a_new_client_ca_counts_for_open_connections(self):
+        old_ca = certificates.Authority(self.dir, 'old')
+        new_ca = certificates.Authority(self.dir, 'new')
+        cert, key = old_ca.sign('server')
+        mine = old_ca.sign('me', usage='clientAuth')
+        shutil.copy(old_ca.cert, self.path('ca'))
+        program = self.serve(PPROF_TLS_CERT=cert, PPROF_TLS_KEY=key,
+                             PPROF_CLIENT_CA=self.path('ca'))
+        context = ssl._create_unverified_context()
+        context.load_cert_chain(*mine)
+        c = http.client.HTTPSConnection('127.0.0.1', program.port,
+                                        context=context, timeout=30)
+        self.addCleanup(c.close)
+        c.request('GET', '/debug/pprof/cmdline')
+        self.assertEqual(c.getresponse().read()[:1], b'/')
+        shutil.copy(new_ca.cert, self.path('fresh'))
+        os.rename(self.path('fresh'), self.path('ca'))
+        time.sleep(3)  # it looks every second
+        with self.assertRaises(OSError):
+            c.request('GET', '/debug/pprof/cmdline')
+            c.getresponse()
+            c.request('GET', '/debug/pprof/cmdline')  # by a new connection
+            c.getresponse()
+
+    def test_a_session_is_resumed_until_the_ca_changes(self):
+        ca = certificates.Authority(self.dir)
+        cert, key = ca.sign('server')
+        mine = ca.sign('me', usage='clientAuth')
+        shutil.copy(ca.cert, self.path('ca'))
+        program = self.serve(PPROF_TLS_CERT=cert, PPROF_TLS_KEY=key,
+                             PPROF_CLIENT_CA=self.path('ca'))
+        context = ssl._create_unverified_context()
+        context.load_cert_chain(*mine)
+
+        def ask(session=None):
+            with socket.create_connection(('127.0.0.1', program.port)) as s:
+                with context.wrap_socket(s, session=session) as t:
+                    t.sendall(b'GET /debug/pprof/cmdline HTTP/1.1\r\n'
+                              b'Host: localhost\r\nConnection: close\r\n\r\n')
+                    self.assertIn(b' 200 ', t.recv(4096))
+                    return t.session_reused, t.session
+        reused, session = ask()
+        self.assertFalse(reused)
+        self.assertTrue(ask(session)[0])
+        with open(self.path('ca'), 'a') as f:
+            f.write('\n')
+        time.sleep(3)
+        self.assertFalse(ask(session)[0])
+
+
 class Loopback(TestCase):
     """library-go's: 127.0.0.1 and nobody is asked."""
 
@@ -300,6 +350,16 @@ class Loopback(TestCase):
         self.assertEqual(self.status(program.url + '/healthz', '-H',
                                      'Host: evil.example'), 200)
         self.assertFalse([x for x in program.said if 'audit' in x])
+
+    def test_odd_hosts_and_other_sites(self):
+        program = self.serve()
+        url = program.url + '/debug/pprof/cmdline'
+        for host in ('[::1]evil.example', '127.0.0.1:evil.example',
+                     'localhost:80:80'):
+            self.assertEqual(self.status(url, '-H', 'Host: ' + host), 403)
+        self.assertEqual(self.status(url, '-H', 'Sec-Fetch-Site: cross-site'),
+                         403)
+        self.assertEqual(self.status(url, '-H', 'Sec-Fetch-Site: none'), 200)
 
     def test_a_name_that_is_allowed(self):
         program = self.serve(PPROF_HOSTS='pod.example', PPROF_AUDIT='stderr')
@@ -356,6 +416,11 @@ class BindAddress(TestCase):
         program = self.serve(PPROF_ADDR='0.0.0.0:0', PPROF_INSECURE='1')
         url = program.url.replace('0.0.0.0', '127.0.0.1') + '/debug/pprof/'
         self.assertEqual(self.status(url, '-H', 'Host: any.name'), 200)
+        program = self.serve(PPROF_ADDR='0.0.0.0:0', PPROF_INSECURE='1',
+                             PPROF_HOSTS='pod.example')
+        url = program.url.replace('0.0.0.0', '127.0.0.1') + '/debug/pprof/'
+        self.assertEqual(self.status(url, '-H', 'Host: any.name'), 403)
+        self.assertEqual(self.status(url, '-H', 'Host: pod.example'), 200)
 
     @support.needs('openssl')
     def test_settings_that_do_not_go_together(self):
@@ -366,6 +431,9 @@ class BindAddress(TestCase):
         self.assertIn('PPROF_TLS_CERT', self.refused(PPROF_CLIENT_CA=cert))
         self.assertIn('PPROF_CLIENT_CA',
                       self.refused(PPROF_CLIENT_ALLOW='alice'))
+        self.assertIn('PPROF_CLIENT_ALLOW) is empty', self.refused(
+            PPROF_TLS_CERT=cert, PPROF_TLS_KEY=key, PPROF_CLIENT_CA=cert,
+            PPROF_CLIENT_ALLOW=''))
         said = self.refused(PPROF_TLS_CERT=cert, PPROF_TLS_KEY=other)
         self.assertIn('key values mismatch', said)
         said = self.refused(PPROF_TLS_CERT='/nowhere', PPROF_TLS_KEY=key)
@@ -423,7 +491,7 @@ class Tokens(TestCase):
             time.sleep(0.1)
         else:
             self.fail('the old token still works')
-        self.program.wait_for_words('nobody has a token any more')
+        self.program.wait_for_words('no token is valid until the file is readable again')
 
     def test_guessing_ends_soon(self):
         c = http.client.HTTPConnection('127.0.0.1', self.program.port)
@@ -439,10 +507,49 @@ class Tokens(TestCase):
         self.assertEqual(seen[0], 401)
         self.assertEqual(seen[-1], 429)
 
+    def test_strangers_do_not_use_up_the_limit_of_a_client(self):
+        program = self.serve(PPROF_TOKEN_FILE=self.path('tokens'),
+                             PPROF_MAX_REQUESTS='20')
+        url = program.url + '/debug/pprof/cmdline'
+        seen = [self.status(url) for _ in range(22)]
+        self.assertEqual(seen, [401] * 20 + [429] * 2)
+        token = ['-H', 'Authorization: Bearer first']
+        seen = [self.status(url, *token) for _ in range(22)]
+        self.assertEqual(seen, [200] * 20 + [429] * 2)
+        self.assertEqual(self.status(url, '-u', 'bob:pass'), 200)
+
+    def test_a_refused_client_leaves_one_line(self):
+        for _ in range(5):
+            self.status(self.url + '?secret=1')
+        self.assertRegex(
+            self.program.wait_for_words('refused'),
+            r'^pprof: .*refused from=127\.0\.0\.1 status=401 '
+            r'reason="Unauthorized" path="/debug/pprof/cmdline"\n$')
+        lines = [x for x in self.program.said if 'refused' in x]
+        self.assertEqual(len(lines), 1, lines)
+
     def test_a_file_that_others_can_read_is_worth_a_word(self):
         self.write('x\n', 0o644)
         program = self.serve(PPROF_TOKEN_FILE=self.path('tokens'))
         program.wait_for_words('chmod 600')
+
+    def test_a_key_that_others_can_read_is_worth_a_word(self):
+        cert, key = certificates.self_signed(self.dir, 'x')
+        os.chmod(key, 0o644)
+        program = self.serve(PPROF_TLS_CERT=cert, PPROF_TLS_KEY=key)
+        self.assertIn(key, program.wait_for_words('chmod 600'))
+        os.chmod(key, 0o600)
+        program = self.serve(PPROF_TLS_CERT=cert, PPROF_TLS_KEY=key)
+        self.assertFalse([x for x in program.said if 'chmod' in x])
+
+    def test_a_token_for_writing_reads_nothing(self):
+        self.write('w scope=write\nr scope=read\n')
+        program = self.serve(PPROF_TOKEN_FILE=self.path('tokens'))
+        url = program.url + '/debug/pprof/cmdline'
+        self.assertEqual(self.curl(url, '-H', 'Authorization: Bearer w'),
+                         (403, b'this token may not read\n'))
+        self.assertEqual(self.status(url, '-H', 'Authorization: Bearer r'),
+                         200)
 
     @support.needs('go')
     def test_go_tool_pprof_with_a_password_in_the_url(self):

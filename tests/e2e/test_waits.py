@@ -87,6 +87,13 @@ class Waits(unittest.TestCase):
     def test_a_semaphore(self):
         self.check('sem', 'sem_wait', 'sem_wait_for_it')
 
+    def test_a_futex_is_charged_to_who_held_it(self):
+        self.check('futex', 'syscall', 'futex_wait', 'syscall',
+                   'futex_release')
+
+    def test_a_futex_that_nobody_holds_is_no_lock(self):
+        self.check('event', 'syscall', 'event_wait')
+
     def test_a_join(self):
         self.check('join', 'pthread_join', 'join_wait')
 

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "elf/file.h"
+#include "elf/elf_file.h"
 #include "symbol/object.h"
 
 static void check_frames(void *arg, size_t index,

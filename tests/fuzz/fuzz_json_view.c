@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/json_view.h"
-#include "http/review.h"
+#include "http/access/kube_review.h"
 
 static void must(bool condition)
 {

@@ -8,7 +8,10 @@
 
 #include "profile/check.h"
 #include "profile/encode.h"
+#include "profile/compatible.h"
 #include "profile/merge.h"
+#include "profile/scale.h"
+#include "profile/set_label.h"
 #include "profile/read.h"
 
 static const struct profile_limits limits = {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/json_view.h"
+#include "page/file_source.h"
 #include "page/page.h"
 
 enum { MAX_HEAD = 1 << 14, MAX_BODY = 1 << 16 };
@@ -112,7 +113,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct str bytes = str_of((const char *)data, size);
     struct report_config config;
     struct profile_pair pair = {0};
-    struct page_options options = {.config = &config, .name = STR("fuzz")};
+    struct page_options options = {.config = &config};
+    struct file_source_options files = {.name = STR("fuzz")};
     struct http_client client = {.address = "127.0.0.1:9"};
     struct http_request request;
     struct http_exchange x = {.request = &request,
@@ -134,8 +136,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     pair.profile = make_profile();
     if (size % 2 == 1)
         pair.base = make_profile();
-    options.marks_base = size % 4 == 1;
-    page = page_new(pair, &options);
+    files.marks_base = size % 4 == 1;
+    page = page_new(file_source(pair, &files), &options);
     page_handle(&x, page);
     check(&x);
     buf_release(&x.headers);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "base/base64.h"
-#include "http/certificate.h"
-#include "http/tokens.h"
+#include "http/access/tokens.h"
+#include "http/tls/certificate.h"
 
 static void must(bool condition)
 {
@@ -29,19 +29,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct str rest = str_of((const char *)data, size), first;
     struct credentials c = {.kind = CREDENTIALS_BEARER};
-    char who[64];
+    struct http_identity who;
+    struct error err;
 
     if (!str_next_line(&rest, &first))
         return 0;
     decode(first);
     c.secret = first;
-    if (tokens_find(rest, &c, who, sizeof(who)))
+    if (tokens_find(rest, &c, &who))
         must(first.n > 0 && str_contains(rest, first));
     c.kind = CREDENTIALS_BASIC;
     c.user = str_first(first, first.n / 2);
     c.secret = str_skip(first, first.n / 2);
-    if (tokens_find(rest, &c, who, sizeof(who)))
+    if (tokens_find(rest, &c, &who))
         must(c.secret.n > 0 && str_contains(rest, c.secret));
+    tokens_check(rest, &err);
     certificate_first_name(rest);
     if (certificate_is_listed(rest, first))
         must(certificate_is_listed(rest, first));

@@ -2,7 +2,8 @@
 """Who may include whom.
 
 A room is a directory under src/.  The table is the one of
-docs/architecture.md; a room that is not in it may not exist.
+docs/architecture.md; a room that is not in it may not exist.  Large rooms
+have folders, and a table of which folder may use which.
 """
 import os
 import re
@@ -11,6 +12,7 @@ import tree
 
 ALLOWED = {
     'base': [],
+    'config': ['base'],
     'regex': ['base'],
     'elf': ['base'],
     'http': ['base'],
@@ -23,8 +25,9 @@ ALLOWED = {
     'report': ['base', 'regex', 'profile', 'symbol'],
     'page': ['base', 'http', 'profile', 'report'],
     'store': ['base', 'profile', 'fetch'],
-    'kube': ['base', 'profile', 'fetch'],
-    'collector': ['base', 'http', 'profile', 'report', 'fetch', 'store'],
+    'kube': ['base', 'config', 'profile', 'fetch'],
+    'collector': ['base', 'config', 'regex', 'http', 'profile', 'symbol',
+                  'report', 'fetch', 'store', 'kube'],
 }
 ALLOWED['cmd'] = list(ALLOWED)
 
@@ -33,6 +36,38 @@ ALLOWED['cmd'] = list(ALLOWED)
 ONLY = {
     ('runtime', 'dwarf'): ['dwarf/library.h'],
     ('runtime', 'profile'): ['profile/proto.h', 'profile/wire.h'],
+}
+
+# Folders of a room: which others of it each may use.  "." is the room itself,
+# its files outside of any folder.
+FOLDERS = {
+    'runtime': {
+        '.': ['unwind', 'cpu', 'thread', 'write', 'heap', 'lock', 'endpoint',
+              'push'],
+        'unwind': ['.', 'cpu'],
+        'cpu': ['.', 'unwind', 'thread', 'write'],
+        'thread': ['.', 'unwind', 'cpu', 'write'],
+        'write': ['.', 'unwind', 'cpu', 'thread'],
+        'heap': ['.', 'unwind', 'cpu', 'thread', 'write', 'push'],
+        'lock': ['.', 'unwind', 'cpu', 'write'],
+        'endpoint': ['.', 'cpu', 'thread', 'write', 'heap', 'lock'],
+        'push': ['.', 'cpu', 'thread', 'write', 'heap', 'lock'],
+        'hook': ['.', 'unwind', 'cpu', 'thread', 'write', 'heap', 'lock',
+                 'endpoint', 'push'],
+    },
+    'http': {
+        'tls': [],
+        'server': ['tls'],
+        'client': ['server', 'tls'],
+        'access': ['client', 'server', 'tls'],
+    },
+    'report': {
+        '.': ['stack'],
+        'graph': ['.'],
+        'stack': ['.', 'graph'],
+        'code': ['.', 'graph'],
+        'format': ['.', 'graph', 'stack', 'code'],
+    },
 }
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+([<"])([^>"]+)[>"]', re.M)
@@ -61,6 +96,25 @@ def complaints_about(room, path):
     return ['%s: %s' % (path, words) for words in found]
 
 
+def folder_of(path):
+    """The folder of a path below src/, "." if it is in none."""
+    parts = path.split('/')
+    return parts[1] if len(parts) > 2 else '.'
+
+
+def folder_complaints(room, path):
+    """What is wrong with how one file uses the other folders of its room."""
+    folder = folder_of(os.path.relpath(path, 'src'))
+    table = FOLDERS[room]
+    if folder not in table:
+        return ['%s: no such folder in tests/lint/layers.py' % path]
+    used = [header for kind, header in INCLUDE.findall(tree.read(path))
+            if kind == '"' and header.startswith(room + '/')]
+    return ['%s: %s/%s may not use "%s"' % (path, room, folder, header)
+            for header in used
+            if folder_of(header) not in [folder] + table[folder]]
+
+
 def main():
     tap = tree.Tap()
     for room in sorted(os.listdir(os.path.join(tree.ROOT, 'src'))):
@@ -71,6 +125,10 @@ def main():
         tap.case('%s uses only the rooms it may' % room,
                  [words for path in sources
                   for words in complaints_about(room, path)])
+        if room in FOLDERS:
+            tap.case('the folders of %s use only those they may' % room,
+                     [words for path in sources
+                      for words in folder_complaints(room, path)])
     tap.end()
 
 

@@ -20,19 +20,29 @@ COMPILER = ['__stack_chk_fail', '_GLOBAL_OFFSET_TABLE_', '__stack_chk_guard']
 
 # object of libpprof: what it may call.
 SIGNAL_CONTEXT = {
-    'unwind': ['cfi_find'],
+    'unwind_unwind': ['cfi_find'],
     'cfi': ['cfi_cie_init', 'cfi_run', 'elf_view_rest', 'memcpy', 'memset'],
     'cfi_program': ['memcpy', 'memset'],
     # sigaction: its address is taken, for the preload library to replace.
-    'sigprof': ['labels_push_thread', 'stack_table_add', 'unwind_regs_from',
+    'cpu_sigprof': ['labels_push_thread', 'stack_table_add', 'unwind_regs_from',
                 'unwind_walk', 'sigaction'],
     # The rest is of init and release, which no handler calls.
-    'heap': ['clock_gettime', 'heap_distance', 'heap_live_add',
-             'heap_live_remove', 'sigprof_stack_from', 'stack_table_add',
+    'heap_heap': ['clock_gettime', 'heap_distance', 'heap_live_add',
+             'heap_live_remove', 'heap_peak_grow', 'heap_peak_shrink',
+             'sigprof_stack_from', 'stack_table_add', 'pprof_thread',
              '__errno_location'],
-    'heap_live': ['pages_alloc', 'pages_free'],
-    'heap_math': [],
-    'stacktable': ['pages_alloc', 'pages_free', 'madvise'],
+    'heap_heap_peak': ['clock_gettime', 'heap', 'heap_probability'],
+    'heap_heap_live': ['pages_alloc', 'pages_free'],
+    'heap_heap_math': [],
+    # getpid: when it is installed.
+    'hook_end_signals': ['sampler', 'getpid', '__errno_location'],
+    # The first push of a process gets the memory; labels_prepare() does it
+    # before any handler may run.
+    'thread_thread_labels': ['memcmp', 'memcpy', '__memcpy_chk', 'pages_alloc',
+                             'pages_free', 'stack_table_add',
+                             'stack_table_find', 'stack_table_init',
+                             'stack_table_release', 'str_cmp', 'str_first'],
+    'unwind_stack_table': ['pages_alloc', 'pages_free', 'madvise'],
 }
 
 
@@ -46,11 +56,15 @@ def nm(*arguments):
 
 
 def exported(library):
-    """Functions and data; absolute symbols are names of versions."""
-    ran = subprocess.run(['nm', '-D', '--defined-only', library], check=True,
+    """Functions and data that others can bind to.  Absolute symbols are names
+    of versions; the linker lists the edges of sections, too, as hidden."""
+    ran = subprocess.run(['readelf', '-W', '--dyn-syms', library], check=True,
                          text=True, stdout=subprocess.PIPE)
-    return {line.split()[-1].split('@')[0]
-            for line in ran.stdout.splitlines() if ' A ' not in line}
+    rows = [line.split() for line in ran.stdout.splitlines()]
+    return {row[7].split('@')[0] for row in rows
+            if len(row) >= 8 and row[0][:-1].isdigit()
+            and row[5] in ('DEFAULT', 'PROTECTED')
+            and row[6] not in ('UND', 'ABS') and row[4] != 'LOCAL'}
 
 
 def needed(library):
@@ -68,9 +82,11 @@ def libc_path(program):
 def check_signal_context(tap, build):
     for name, allowed in SIGNAL_CONTEXT.items():
         case = '%s.c calls only what a handler may' % name
-        found = [path for start in ('', '.._elf_')
+        found = [path for library in ('libruntime', 'libruntime-hooks')
+                 for start in ('', '.._elf_')
                  for path in glob.glob(os.path.join(
-                     build, 'src', 'runtime', '*.p', start + name + '.c.o'))]
+                     build, 'src', 'runtime', library + '.a.p',
+                     start + name + '.c.o'))]
         if not found:
             tap.case(case, ['no such object in ' + build])
             continue
@@ -105,8 +121,10 @@ def check_library(tap, build):
                          nm('-g', '--defined-only',
                             os.path.join(build, 'libpprof-hooks.a')))):
         operators = {n for n in shown if re.match(r'_Z(n[aw]m|d[al]Pv)', n)}
+        wrapped = {n for n in shown if n.startswith('__wrap_')
+                   and name.endswith('.a')}
         tap.case(name + ' shows these, names of libc, new and delete',
-                 sorted(shown - declared - libc - operators))
+                 sorted(shown - declared - libc - operators - wrapped))
     for path in (library, hooks, preload):
         tap.case(os.path.basename(path) + ' needs libc and zlib alone',
                  sorted(needed(path) - {'libc.so.6', 'libz.so.1',

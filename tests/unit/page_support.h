@@ -7,6 +7,7 @@
 
 #include "base/gzip.h"
 #include "base/json_view.h"
+#include "page/file_source.h"
 #include "page/page.h"
 #include "sketch.h"
 
@@ -52,7 +53,8 @@ static inline struct reply ask(const struct asker *a, const char *line)
     snprintf(client.address, sizeof(client.address), "%s",
              a->client ? a->client : "127.0.0.1:9");
     request.body = a->body;
-    page_handle(&x, a->page);
+    if (page_admit(&x, true, a->page) == HTTP_ADMITTED)
+        page_handle(&x, a->page);
     buf_release(&text);
     return (struct reply){x.status, x.headers, x.body};
 }
@@ -80,8 +82,11 @@ static inline struct page *page_of(const char *text,
 
     config_init(&config);
     options->config = &config;
-    options->name = STR("test.pb");
-    return page_new((struct profile_pair){.profile = sketch(text)}, options);
+    return page_new(file_source((struct profile_pair){.profile = sketch(text)},
+                                &(struct file_source_options){
+                                    .name = STR("test.pb"),
+                                    .is_local = options->local_only}),
+                    options);
 }
 
 #endif

@@ -1,8 +1,17 @@
 #include "test.h"
 
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "base/arena.h"
 #include "base/base64.h"
+#include "base/file.h"
 #include "base/i64.h"
+#include "base/label_set.h"
 #include "base/map.h"
 #include "base/number.h"
 #include "base/search.h"
@@ -183,6 +192,64 @@ TEST(arithmetic_wraps_and_never_traps)
     EXPECT(i64_div(-7, 2) == -3);
 }
 
+TEST(map_keeps_its_records_when_room_is_reserved)
+{
+    struct arena *a = arena_new();
+    struct map m;
+    const uint64_t *slots;
+    uint32_t found = 0;
+
+    map_init(&m, a, 0);
+    for (uint32_t i = 0; i < 1000; i++) {
+        struct map_cursor c;
+
+        if (i == 10)
+            map_reserve(&m, 990);
+        c = map_find(&m, map_mix(0, i));
+        while (map_next(&m, &c))
+            ;
+        slots = m.slots;
+        map_add(&m, &c, i);
+        EXPECT(i < 10 || m.slots == slots);
+    }
+    for (uint32_t i = 0; i < 1000; i++) {
+        struct map_cursor c = map_find(&m, map_mix(0, i));
+
+        while (map_next(&m, &c))
+            found += c.record == i;
+    }
+    EXPECT(found == 1000);
+    arena_free(a);
+}
+
+TEST(expected_allocations_stand_side_by_side)
+{
+    struct arena *a = arena_new();
+    char *first, *last = NULL;
+
+    arena_expect(a, 100u << 10);
+    first = arena_alloc(a, 16);
+    for (int i = 0; i < 99; i++)
+        last = arena_alloc(a, 1u << 10);
+    EXPECT(last == first + 16 + (98u << 10));
+    arena_free(a);
+}
+
+TEST(hashes_of_texts_differ_by_every_byte)
+{
+    char text[32];
+    struct str s;
+
+    for (size_t n = 1; n <= sizeof(text); n++)
+        for (size_t i = 0; i < n; i++) {
+            memset(text, 'a', n);
+            s = str_of(text, n);
+            uint64_t before = str_hash_seeded(s, 7);
+            text[i] = 'b';
+            EXPECT(str_hash_seeded(s, 7) != before);
+        }
+}
+
 TEST(map_tells_words_apart_that_differ_in_their_upper_half)
 {
     struct arena *a = arena_new();
@@ -248,6 +315,137 @@ TEST(no_change_of_high_bits_cancels_another_under_every_seed)
     for (int i = 0; i < 100; i++)
         meetings += hash_meetings((const uint64_t(*)[2])pair, 2);
     EXPECT(meetings < 10);
+}
+
+static struct str read_back(const char *path, struct buf *out)
+{
+    struct error err;
+
+    buf_clear(out);
+    EXPECT(file_read(path, out, &err));
+    return buf_str(out);
+}
+
+TEST(a_file_in_pieces_is_there_when_it_is_closed_and_not_before)
+{
+    char dir[] = "/tmp/test-base-XXXXXX", path[64];
+    struct buf text = BUF_INIT(1000);
+    struct file_writer w;
+    struct error err;
+
+    EXPECT(mkdtemp(dir) != NULL);
+    snprintf(path, sizeof(path), "%s/file", dir);
+    EXPECT(file_write(path, STR("old"), &err));
+    EXPECT(file_writer_open(&w, path, &err));
+    EXPECT(file_writer_add(&w, STR("one, "), &err));
+    EXPECT(file_writer_add(&w, STR("two"), &err));
+    EXPECT_STR(read_back(path, &text), "old");
+    EXPECT(file_writer_close(&w, true, &err));
+    EXPECT_STR(read_back(path, &text), "one, two");
+
+    EXPECT(file_writer_open(&w, path, &err));
+    EXPECT(file_writer_add(&w, STR("three"), &err));
+    EXPECT(!file_writer_close(&w, false, &err));
+    EXPECT_STR(read_back(path, &text), "one, two");
+    EXPECT(unlink(path) == 0);
+    EXPECT(rmdir(dir) == 0); /* nothing else was left in it */
+    buf_release(&text);
+}
+
+static unsigned mode_of(const char *path)
+{
+    struct stat st;
+
+    EXPECT(stat(path, &st) == 0);
+    return st.st_mode & 07777;
+}
+
+TEST(a_new_file_has_the_mode_that_the_umask_leaves)
+{
+    char dir[] = "/tmp/test-base-XXXXXX", path[64], secret[64];
+    mode_t mask = umask(027);
+    struct error err;
+
+    EXPECT(mkdtemp(dir) != NULL);
+    snprintf(path, sizeof(path), "%s/file", dir);
+    snprintf(secret, sizeof(secret), "%s/secret", dir);
+    EXPECT(file_write(path, STR("new"), &err));
+    EXPECT(mode_of(path) == 0640);
+    EXPECT(chmod(path, 0604) == 0);
+    EXPECT(file_write(path, STR("again"), &err));
+    EXPECT(mode_of(path) == 0604); /* as it was */
+    umask(0);
+    EXPECT(file_write_private(secret, STR("x"), &err));
+    EXPECT(mode_of(secret) == 0600);
+    EXPECT(chmod(secret, 0666) == 0);
+    EXPECT(file_write_private(secret, STR("x"), &err));
+    EXPECT(mode_of(secret) == 0600);
+    EXPECT(umask(mask) == 0);
+    EXPECT(unlink(path) == 0 && unlink(secret) == 0 && rmdir(dir) == 0);
+}
+
+static atomic_bool is_written;
+
+/* How many of the files that another thread creates have a wrong mode. */
+static void *create_files(void *dir)
+{
+    char path[64];
+    size_t wrong = 0;
+
+    snprintf(path, sizeof(path), "%s/other", (const char *)dir);
+    while (!atomic_load(&is_written)) {
+        close(open(path, O_CREAT | O_WRONLY, 0666));
+        wrong += mode_of(path) != 0644;
+        unlink(path);
+    }
+    return (void *)wrong;
+}
+
+TEST(writing_a_file_does_not_change_the_umask_for_other_threads)
+{
+    char dir[] = "/tmp/test-base-XXXXXX", path[64];
+    mode_t mask = umask(022);
+    pthread_t other;
+    struct error err;
+    void *wrong;
+
+    EXPECT(mkdtemp(dir) != NULL);
+    snprintf(path, sizeof(path), "%s/file", dir);
+    EXPECT(pthread_create(&other, NULL, create_files, dir) == 0);
+    for (int i = 0; i < 2000; i++) {
+        EXPECT(file_write(path, STR("new"), &err));
+        EXPECT(unlink(path) == 0);
+    }
+    atomic_store(&is_written, true);
+    EXPECT(pthread_join(other, &wrong) == 0);
+    EXPECT(wrong == NULL);
+    umask(mask);
+    EXPECT(rmdir(dir) == 0);
+}
+
+TEST(labels_are_sorted_and_empty_values_do_not_exist)
+{
+    struct arena *a = arena_new();
+    struct label_set s = {0}, copy;
+
+    label_set_put(a, &s, STR("job"), STR("api"));
+    label_set_put(a, &s, STR("instance"), STR("a:1"));
+    label_set_put(a, &s, STR("zone"), STR("eu"));
+    label_set_put(a, &s, STR("job"), STR("web"));
+    EXPECT(s.n == 3);
+    EXPECT_STR(s.v[0].name, "instance");
+    EXPECT_STR(s.v[2].name, "zone");
+    EXPECT_STR(label_set_get(&s, STR("job")), "web");
+    EXPECT_STR(label_set_get(&s, STR("pod")), "");
+
+    copy = label_set_copy(a, &s);
+    EXPECT(label_set_equal(&s, &copy));
+    label_set_put(a, &s, STR("job"), STR(""));
+    label_set_put(a, &s, STR("pod"), STR(""));
+    EXPECT(s.n == 2);
+    EXPECT_STR(label_set_get(&s, STR("job")), "");
+    EXPECT(!label_set_equal(&s, &copy));
+    arena_free(a);
 }
 
 TEST_MAIN

@@ -1,6 +1,8 @@
 #include "test.h"
 
-#include "profile/merge.h"
+#include "profile/compatible.h"
+#include "profile/scale.h"
+#include "profile/set_label.h"
 #include "sketch.h"
 
 /* What the types of a profile are: "x/count y/ns [y]". */

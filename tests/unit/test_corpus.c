@@ -9,8 +9,10 @@
 
 #include "base/vec.h"
 #include "profile/encode.h"
+#include "profile/compatible.h"
 #include "profile/merge.h"
 #include "profile/read.h"
+#include "same_bytes.h"
 
 static const char *corpus(void)
 {
@@ -75,19 +77,6 @@ static void free_all(struct entries *all)
     for (size_t i = 0; i < all->list.n; i++)
         profile_free(all->list.v[i].p);
     arena_free(all->arena);
-}
-
-static bool same_bytes(const struct profile *a, const struct profile *b)
-{
-    struct buf x = BUF_INIT(BUF_NO_LIMIT), y = BUF_INIT(BUF_NO_LIMIT);
-    bool same;
-
-    profile_encode(a, &x);
-    profile_encode(b, &y);
-    same = str_eq(buf_str(&x), buf_str(&y));
-    buf_release(&x);
-    buf_release(&y);
-    return same;
 }
 
 static struct profile *round_trip(const struct profile *p)

@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include "pprof/pprof.h"
-#include "runtime/custom.h"
-#include "runtime/endpoint_index.h"
+#include "runtime/endpoint/endpoint_index.h"
+#include "runtime/profiles.h"
+#include "runtime/unwind/unwind.h"
+#include "runtime/write/custom.h"
 
 static const void *key(uintptr_t n)
 {
@@ -194,6 +196,35 @@ TEST(a_forked_child_goes_on_with_a_copy)
                   : 1);
     waitpid(child, &status, 0);
     EXPECT(status == 0 && pprof_profile_count(p) == 1);
+}
+
+__attribute__((noinline)) static int open_deep(struct pprof_profile *p,
+                                               uintptr_t n, int depth)
+{
+    int rc = depth > 0 ? open_deep(p, n, depth - 1) : open_one(p, n);
+
+    __asm__ volatile("" ::: "memory"); /* no tail call */
+    return rc;
+}
+
+static bool says_truncated(const char *name)
+{
+    struct buf text = text_of(name);
+    bool found = str_contains(buf_str(&text), STR("[truncated]"));
+
+    buf_release(&text);
+    return found;
+}
+
+TEST(a_stack_that_is_too_deep_says_that_it_was_cut)
+{
+    struct pprof_profile *shallow = pprof_profile_new("shallow");
+    struct pprof_profile *deep = pprof_profile_new("deep");
+
+    EXPECT(open_deep(shallow, 1, 5) == 0);
+    EXPECT(open_deep(deep, 1, 2 * UNWIND_MAX_FRAMES) == 0);
+    EXPECT(!says_truncated("shallow"));
+    EXPECT(says_truncated("deep"));
 }
 
 TEST(there_is_an_end_to_profiles)

@@ -106,6 +106,30 @@ TEST(functions_with_another_name_stay_unless_forced)
         "Foo::bar");
 }
 
+TEST(names_that_were_demangled_in_full_are_shortened)
+{
+    const char *push = "_ZNSt6vectorIiSaIiEE9push_backEOi";
+    const char *full =
+        "std::vector<int, std::allocator<int> >::push_back(int&&)";
+    char copy[256];
+
+    EXPECT_STR(name_in_profile(full, push, DEMANGLE_SIMPLE, false, copy),
+               "std::vector::push_back");
+    EXPECT_STR(name_in_profile(full, push, DEMANGLE_TEMPLATES, false, copy),
+               "std::vector<int, std::allocator<int> >::push_back");
+    EXPECT_STR(name_in_profile(full, push, DEMANGLE_FULL, false, copy), full);
+    EXPECT_STR(name_in_profile(full, push, DEMANGLE_NONE, false, copy), full);
+    /* Without the blanks that libiberty writes. */
+    EXPECT_STR(name_in_profile(
+                   "std::vector<int,std::allocator<int>>::push_back(int&&)",
+                   push, DEMANGLE_SIMPLE, false, copy),
+               "std::vector::push_back");
+    /* Somebody's own name. */
+    EXPECT_STR(
+        name_in_profile("push_back(int)", push, DEMANGLE_SIMPLE, false, copy),
+        "push_back(int)");
+}
+
 TEST(names_that_look_like_cpp_lose_groups_by_mode)
 {
     const char *name = "ns::f<int>(char, g<x>)";

@@ -1,8 +1,9 @@
 #include "test.h"
 
 #include "fake_objects.h"
-#include "report/disassembly.h"
-#include "report/objects_memo.h"
+#include "report/report.h"
+#include "report/code/annotated_instructions.h"
+#include "report/code/objects_memo.h"
 #include "sketch.h"
 
 /* Names in the order of the alphabet and of their cost differ. */

@@ -7,6 +7,7 @@
 
 #include "base/pages.h"
 #include "elf/cfi.h"
+#include "elf/eh_frame.h"
 #include "elf/maps.h"
 #include "elf/symbols.h"
 #include "elf/unwind_table.h"
@@ -181,6 +182,61 @@ TEST(own_eh_frame_becomes_rows)
     size_t n = rows_of(&self);
 
     EXPECT(n > 50 && n < 1000000);
+    free(self.p);
+}
+
+static void drop_eh_frame_hdr(struct bytes *b)
+{
+    Elf64_Ehdr *eh = (Elf64_Ehdr *)b->p;
+    Elf64_Phdr *ph = (Elf64_Phdr *)(b->p + eh->e_phoff);
+
+    for (unsigned i = 0; i < eh->e_phnum; i++)
+        if (ph[i].p_type == PT_GNU_EH_FRAME)
+            ph[i].p_type = PT_NULL;
+}
+
+static size_t rules_that_differ(const struct bytes *a, const struct bytes *b)
+{
+    struct elf_view va, vb;
+    struct rule_set set;
+    struct unwind_table ta, tb;
+    size_t differ = 0;
+
+    EXPECT(elf_view_file(&va, a->p, a->n) && elf_view_file(&vb, b->p, b->n));
+    EXPECT(va.eh_frame_hdr && !vb.eh_frame_hdr && vb.eh_frame);
+    EXPECT(rule_set_init(&set));
+    EXPECT(unwind_table_build(&ta, &va, &set));
+    EXPECT(unwind_table_build(&tb, &vb, &set));
+    for (uint64_t at = ta.start; at < ta.limit; at++) {
+        uint16_t rule = unwind_table_find(&ta, at);
+
+        differ += rule && rule != unwind_table_find(&tb, at);
+    }
+    unwind_table_release(&ta);
+    unwind_table_release(&tb);
+    rule_set_release(&set);
+    return differ;
+}
+
+/* As gcc links static programs. */
+TEST(eh_frame_is_found_by_section_headers)
+{
+    struct bytes self = load("/proc/self/exe");
+    struct bytes bare = load("/proc/self/exe");
+    int fd = open("/proc/self/exe", O_RDONLY);
+    struct elf_view v;
+
+    drop_eh_frame_hdr(&bare);
+    EXPECT(rules_that_differ(&self, &bare) == 0);
+    EXPECT(elf_view_file(&v, bare.p, bare.n));
+    EXPECT(elf_eh_frame_of_fd(fd) == v.eh_frame && v.eh_frame != 0);
+    close(fd);
+    for (size_t n = 0; n < bare.n; n += 997) {
+        struct bytes cut = {bare.p, n};
+
+        rows_of(&cut);
+    }
+    free(bare.p);
     free(self.p);
 }
 

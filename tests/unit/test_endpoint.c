@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-#include "runtime/endpoint.h"
-#include "runtime/query.h"
+#include "runtime/endpoint/endpoint.h"
+#include "runtime/endpoint/query.h"
 
 /* What the last request was answered, and how long it would have waited. */
 static struct endpoint_reply reply;
@@ -356,6 +356,9 @@ TEST(methods_other_than_get_and_head_are_refused_without_work)
 TEST(head_measures_nothing)
 {
     ask_with("HEAD", "/debug/pprof/profile?seconds=2", "");
+    EXPECT(waited == -1 && reply.status == 200);
+    EXPECT(has_header("Content-Type: application/octet-stream"));
+    ask_with("HEAD", "/debug/pprof/wall?seconds=2", "");
     EXPECT(waited == -1 && reply.status == 200);
     EXPECT(has_header("Content-Type: application/octet-stream"));
     ask_with("HEAD", "/debug/pprof/threads?seconds=2", "");

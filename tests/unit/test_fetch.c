@@ -2,15 +2,18 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/inotify.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "fetch/client_certificate.h"
+#include "fetch/fetch.h"
 #include "fetch/index.h"
 #include "fetch/source_url.h"
 #include "fetch/target.h"
-#include "fetch/tls.h"
 #include "fetch/url.h"
 
 TEST(a_url_is_split_into_its_parts)
@@ -130,7 +133,7 @@ TEST(half_a_certificate_pair_is_completed)
 {
     struct arena *a = arena_new();
     char dir[] = "/tmp/pprof-test-XXXXXX";
-    struct tls_files f;
+    struct client_certificate f;
     struct error err;
     struct str note;
 
@@ -141,19 +144,20 @@ TEST(half_a_certificate_pair_is_completed)
     write_text(a, dir, "lone.key", "-----BEGIN PRIVATE KEY-----\n");
     write_text(a, dir, "c.crt", "-----BEGIN CERTIFICATE-----\n");
 
-    f = (struct tls_files){.key =
-                               str_from(arena_printf(a, "%s/both.pem", dir))};
-    EXPECT(tls_complete(a, &f, &note, &err));
+    f = (struct client_certificate){
+        .key = str_from(arena_printf(a, "%s/both.pem", dir))};
+    EXPECT(client_certificate_complete(a, &f, &note, &err));
     EXPECT(str_eq(f.cert, f.key));
     EXPECT(str_contains(note, STR("No -tls_cert given: using ")));
 
-    f = (struct tls_files){.key = str_from(arena_printf(a, "%s/c.key", dir))};
-    EXPECT(tls_complete(a, &f, &note, &err));
+    f = (struct client_certificate){
+        .key = str_from(arena_printf(a, "%s/c.key", dir))};
+    EXPECT(client_certificate_complete(a, &f, &note, &err));
     EXPECT(str_has_suffix(f.cert, STR("/c.crt")));
 
-    f = (struct tls_files){.key =
-                               str_from(arena_printf(a, "%s/lone.key", dir))};
-    EXPECT(!tls_complete(a, &f, &note, &err));
+    f = (struct client_certificate){
+        .key = str_from(arena_printf(a, "%s/lone.key", dir))};
+    EXPECT(!client_certificate_complete(a, &f, &note, &err));
     EXPECT_STR(str_from(err.text),
                "-tls_key is specified, so -tls_cert must also be specified");
 
@@ -202,6 +206,48 @@ TEST(sources_become_urls_with_their_waiting_times)
     arena_free(a);
 }
 
+static void expect_shown(const char *source, const char *want)
+{
+    struct arena *a = arena_new();
+
+    EXPECT_STR(source_shown(a, str_from(source)), want);
+    arena_free(a);
+}
+
+TEST(a_login_is_kept_apart_from_its_url)
+{
+    struct arena *a = arena_new();
+    struct source_url u;
+    struct http_target t;
+    struct error err;
+
+    u = source(a, "https://me:to%2Fken@h:1/p?b=1", -1, -1);
+    EXPECT_STR(u.url, "https://h:1/p?b=1");
+    EXPECT_STR(u.login, "me:to%2Fken");
+    u = source(a, "me:token@h:1/p", -1, -1);
+    EXPECT_STR(u.url, "http://h:1/p");
+    EXPECT_STR(u.login, "me:token");
+    u = source(a, "ssh://me@h/6060/p", -1, -1); /* an address, no secret */
+    EXPECT_STR(u.url, "ssh://me@h/6060/p");
+    EXPECT_STR(u.login, "");
+    EXPECT(http_target_parse(a, STR("https://me:token@h:1/p"), &t, &err));
+    EXPECT_STR(str_from(t.url), "https://h:1/p");
+    EXPECT_STR(str_from(t.shown), "https://h:1/p");
+    EXPECT_STR(t.login, "me:token");
+    arena_free(a);
+
+    expect_shown("https://me:token@h/p", "https://h/p");
+    expect_shown("https://token@h/p", "https://h/p");
+    expect_shown("ssh://me@h/p", "ssh://me@h/p");
+    expect_shown("me:token@h:1/p", "http://h:1/p");
+    expect_shown("https://me:to/ken@h/p", "https://h/p"); /* is no URL */
+    expect_shown("https://me:to ken@h/p", "https://h/p");
+    expect_shown("me:to/ken@h/p", "h/p");
+    expect_shown("https://h/p@2", "https://h/p@2");
+    expect_shown("cpu@host.pb.gz", "cpu@host.pb.gz");
+    expect_shown("dir/cpu.pb.gz", "dir/cpu.pb.gz");
+}
+
 TEST(an_index_page_lists_its_profiles)
 {
     struct arena *a = arena_new();
@@ -220,6 +266,48 @@ TEST(an_index_page_lists_its_profiles)
     EXPECT_STR(e.list.v[0].count, "19");
     EXPECT_STR(e.list.v[1].name, "heap");
     EXPECT(!index_parse(a, STR("<html>another page</html>"), &e));
+    arena_free(a);
+}
+
+/* How often files were opened since the watch began. */
+static int opens_seen(int watch)
+{
+    struct inotify_event events[64];
+    ssize_t n = read(watch, events, sizeof(events));
+
+    return n > 0 ? (int)((size_t)n / sizeof(*events)) : 0;
+}
+
+TEST(a_file_is_opened_once)
+{
+    char path[] = "/tmp/test-fetch-XXXXXX";
+    int fd = mkstemp(path), watch;
+    struct arena *a = arena_new();
+    struct str source = str_from(path);
+    struct fetch_options options = {0};
+    struct index_entries entries = {0};
+    struct fetched fetched;
+    struct error err;
+
+    EXPECT(write(fd, "main;work 7\n", 12) == 12);
+    close(fd);
+    watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    EXPECT(inotify_add_watch(watch, path, IN_OPEN) >= 0);
+    EXPECT(!fetch_index(source, &options, a, &entries, &err));
+    fetch_all(&source, 1, &options, a, &fetched);
+    EXPECT(fetched.profile && fetched.profile->n_samples == 1);
+    EXPECT(opens_seen(watch) == 1);
+    close(watch);
+    profile_free(fetched.profile);
+
+    EXPECT(chmod(path, 0) == 0);
+    if (geteuid() != 0) {
+        fetch_all(&source, 1, &options, a, &fetched);
+        EXPECT(strstr(fetched.error.text, "open /tmp/"));
+    }
+    unlink(path);
+    fetch_all(&source, 1, &options, a, &fetched);
+    EXPECT(strstr(fetched.error.text, "stat /tmp/"));
     arena_free(a);
 }
 

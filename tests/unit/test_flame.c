@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "report/ansi.h"
+#include "report/format/ansi.h"
 #include "report/report.h"
 #include "sketch.h"
 

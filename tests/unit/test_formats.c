@@ -2,9 +2,10 @@
 
 #include <stdlib.h>
 
-#include "report/columns.h"
 #include "report/context.h"
+#include "report/format/columns.h"
 #include "report/frame.h"
+#include "report/report.h"
 
 /*
  * Formats that print a profile as it is, on a profile made here:
@@ -103,8 +104,10 @@ typedef bool format_function(struct report *, struct buf *, struct error *);
 static void expect_output(format_function *format, struct profile *p,
                           const char *want)
 {
+    const struct report_request request = {0};
     struct report r = {.arena = arena_new(),
                        .profile = p,
+                       .request = &request,
                        .value_index = p->types.n - 1,
                        .sample_unit = STR("nanoseconds"),
                        .output_unit = STR("minimum"),
@@ -301,6 +304,84 @@ TEST(tags_are_sorted_by_weight_and_equal_texts_add_up)
                   "          1s (25.00%): small\n"
                   "\n");
     profile_free(p);
+}
+
+/* What a drain got. */
+struct drained {
+    struct buf bytes;
+    size_t longest;  /* piece */
+    int calls, most; /* after that many it fails */
+};
+
+static bool take(void *arg, struct str bytes, struct error *drain_err)
+{
+    struct drained *d = arg;
+
+    if (d->calls++ == d->most)
+        return error_set(drain_err, "no room");
+    buf_add(&d->bytes, bytes);
+    if (bytes.n > d->longest)
+        d->longest = bytes.n;
+    return true;
+}
+
+static struct profile *long_profile(void)
+{
+    struct profile *p = small_profile();
+    struct sample_builder b;
+
+    sample_builder_init(&b, p);
+    for (int i = 0; i < 4000; i++) {
+        for (uint32_t depth = 0; depth < 400; depth++)
+            sample_builder_frame(&b, (uint32_t)i >> depth % 12 & 1);
+        end_sample(&b, 1, 10);
+    }
+    return p;
+}
+
+static bool write_long(enum report_format format, struct drained *d,
+                       struct buf *out, struct error *write_err)
+{
+    struct report_config config;
+    struct buf warnings = BUF_INIT(1000);
+    struct report_request request = {.format = format,
+                                     .config = &config,
+                                     .drain = d ? take : NULL,
+                                     .drain_arg = d};
+    struct profile *p = long_profile();
+    bool ok;
+
+    config_init(&config);
+    ok = report_write(p, &request, out, &warnings, write_err);
+    buf_release(&warnings);
+    profile_free(p);
+    return ok;
+}
+
+TEST(long_reports_go_out_in_pieces)
+{
+    static const enum report_format formats[] = {REPORT_TRACES, REPORT_FOLDED,
+                                                 REPORT_RAW};
+    struct error write_err;
+
+    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+        struct buf whole = BUF_INIT(BUF_NO_LIMIT), rest = whole;
+        struct drained d = {.bytes = BUF_INIT(BUF_NO_LIMIT), .most = 1000};
+        struct drained full = {.bytes = BUF_INIT(BUF_NO_LIMIT), .most = 1};
+
+        EXPECT(write_long(formats[i], NULL, &whole, &write_err));
+        EXPECT(write_long(formats[i], &d, &rest, &write_err));
+        EXPECT(d.calls > 1 && d.longest < 2 << 20);
+        buf_add(&d.bytes, buf_str(&rest));
+        EXPECT(str_eq(buf_str(&d.bytes), buf_str(&whole)));
+        buf_clear(&rest);
+        EXPECT(!write_long(formats[i], &full, &rest, &write_err));
+        EXPECT_STR(str_from(write_err.text), "no room");
+        buf_release(&whole);
+        buf_release(&rest);
+        buf_release(&d.bytes);
+        buf_release(&full.bytes);
+    }
 }
 
 TEST(columns_are_runs_of_lines_with_a_cell_there)

@@ -1,9 +1,11 @@
 #include "test.h"
 
 #include "random_profile.h"
-#include "report/order.h"
-#include "report/top.h"
-#include "report/trim.h"
+#include "report/format/top.h"
+#include "report/graph/edge_matrix.h"
+#include "report/graph/order.h"
+#include "report/graph/sample_walk.h"
+#include "report/graph/trim.h"
 #include "sketch.h"
 
 /*
@@ -397,6 +399,99 @@ TEST(the_table_marks_inlined_nodes_as_the_whole_graph_would)
         EXPECT(same);
         teardown(&f);
     }
+}
+
+/* The profile's samples over and over, so that there are many for few nodes;
+ * each time with another weight. */
+static void repeat_samples(struct profile *p, int times)
+{
+    size_t n = p->n_samples, types = p->types.n;
+    struct sample_builder b;
+
+    sample_builder_init(&b, p);
+    for (int k = 1; k < times; k++)
+        for (size_t i = 0; i < n; i++) {
+            int64_t values[8];
+
+            for (size_t f = p->loc_start[i]; f < p->loc_start[i + 1]; f++)
+                sample_builder_frame(&b, p->stack[f]);
+            for (size_t t = 0; t < types; t++)
+                values[t] = p->values[i * types + t] * (k % 3 - 1);
+            sample_builder_end(&b, values);
+        }
+}
+
+/* The edges between all nodes, in the plainest way. */
+static struct edge *plain_edges(const struct graph *g)
+{
+    size_t n = g->nodes.n;
+    struct edge *edges = arena_new_array(g->arena, struct edge, n * n);
+    struct walk w = {0};
+
+    for (size_t i = 0; i < g->report->profile->n_samples; i++) {
+        if (report_value(g->report, i) == 0)
+            continue;
+        walk_sample(&w, &g->table, i);
+        for (size_t k = 1; k < w.steps.n; k++) {
+            const struct step *to = &w.steps.v[k];
+            struct edge *e = &edges[w.steps.v[k - 1].node * n + to->node];
+
+            if (e->last_sample == i + 1)
+                continue;
+            e->inlined = to->inlined && (e->last_sample == 0 || e->inlined);
+            e->last_sample = (uint32_t)i + 1;
+            e->weight += report_value(g->report, i);
+            e->residual |= to->residual;
+        }
+    }
+    return edges;
+}
+
+static bool has_edge_as(const struct graph *g, uint32_t src, uint32_t dst,
+                        const struct edge *want)
+{
+    const struct edges *e = &g->edges;
+
+    for (size_t i = e->out_start[src]; i < e->out_start[src + 1]; i++) {
+        const struct edge *edge = &e->all.v[e->out[i]];
+
+        if (edge->dst == dst)
+            return edge->weight == want->weight &&
+                   edge->inlined == want->inlined &&
+                   edge->residual == want->residual;
+    }
+    return false;
+}
+
+TEST(edges_by_the_matrix_are_those_of_a_plain_walk)
+{
+    const struct graph_wanted all = {0};
+    uint64_t state = random_seed();
+    int by_matrix = 0;
+
+    for (int round = 0; round < 100; round++) {
+        struct fixture f;
+        struct edge *plain;
+        bool same = true;
+
+        setup(&f, random_profile(&state, round % 2 ? 0 : -3));
+        repeat_samples(f.report.profile, 1 + round % 20);
+        f.config.nodefraction = 0.05;
+        make(&f, GRAPH_NODES);
+        by_matrix += edge_matrix_fits(&f.graph);
+        graph_connect(&f.graph, &all);
+        plain = plain_edges(&f.graph);
+        for (uint32_t src = 0; src < f.graph.nodes.n; src++)
+            for (uint32_t dst = 0; dst < f.graph.nodes.n; dst++) {
+                const struct edge *e = &plain[src * f.graph.nodes.n + dst];
+                bool is_edge = e->last_sample && src != dst;
+
+                same &= has_edge_as(&f.graph, src, dst, e) == is_edge;
+            }
+        EXPECT(same);
+        teardown(&f);
+    }
+    EXPECT(by_matrix > 20 && by_matrix < 100);
 }
 
 /* Peeking makes the edges of the matching nodes only. */

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/heap_limit.h"
+#include "runtime/heap/heap_limit.h"
 
 static char root[64];
 

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "runtime/heap_live.h"
+#include "runtime/heap/heap_live.h"
 
 static struct heap_live table;
 

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "runtime/heap_math.h"
+#include "runtime/heap/heap_math.h"
 
 TEST(the_probability_is_that_of_the_library)
 {
@@ -42,6 +42,32 @@ TEST(distances_are_exponential)
         double q = quantiles[k];
 
         EXPECT(fabs(below[k] / (double)N - q) < 5 * sqrt(q * (1 - q) / N));
+    }
+}
+
+/* Each distance, not only their mean: libm is the oracle. */
+TEST(a_distance_is_the_logarithm_of_its_random_number)
+{
+    uint64_t rate = (uint64_t)1 << 40, seed = 99;
+
+    for (int i = 0; i < 10000; i++) {
+        uint64_t same = seed;
+        double u = ((double)(heap_random(&same) >> 11) + 1) * 0x1p-53;
+        double want = -log(u) * (double)rate;
+
+        EXPECT(fabs((double)heap_distance(rate, &seed) - want) <
+               2 + want * 1e-9);
+    }
+}
+
+TEST(a_distance_that_is_too_big_for_a_number_is_cut)
+{
+    uint64_t seed = 5;
+
+    for (int i = 0; i < 1000; i++) {
+        int64_t d = heap_distance(UINT64_MAX, &seed);
+
+        EXPECT(d > 0 && d <= (int64_t)1 << 62);
     }
 }
 

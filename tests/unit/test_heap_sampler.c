@@ -5,9 +5,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "runtime/heap.h"
-#include "runtime/heap_math.h"
-#include "runtime/heap_profile.h"
+#include "runtime/heap/heap.h"
+#include "runtime/heap/heap_math.h"
+#include "runtime/heap/heap_profile.h"
+#include "runtime/cpu/sigprof.h"
+#include "runtime/thread/thread_labels.h"
 
 #define THREADS 4
 #define ROUNDS  20000
@@ -70,6 +72,44 @@ TEST(rate_1_counts_every_block)
     EXPECT(sum(HEAP_ALLOC_OBJECTS, 24) == 100);
     EXPECT(sum(HEAP_INUSE_OBJECTS, 24) == 0);
     EXPECT(atomic_load(&heap.unaligned) == 0);
+}
+
+/* The four sums and the rate of the text, which readers halve. */
+TEST(the_text_has_the_sums_of_both_pairs_and_twice_the_rate)
+{
+    struct buf text = BUF_INIT(8u << 20);
+    struct snapshot s;
+    struct error err;
+    int64_t v[4];
+    char want[128];
+
+    EXPECT(begin(1));
+    for (uintptr_t i = 0; i < 10; i++)
+        take(0x20000 + i * 4096, 1000);
+    for (uintptr_t i = 0; i < 4; i++)
+        EXPECT(give(0x20000 + i * 4096));
+    EXPECT(heap_take(&s, false, &err));
+    EXPECT(heap_write_text(&s, &text, &err));
+    for (unsigned k = 0; k < 4; k++)
+        v[k] = 0;
+    for (uint32_t at = 0;;) {
+        const struct stack_record *r = stack_table_next(&s.table, &at);
+
+        if (!r)
+            break;
+        for (unsigned k = 0; k < 4; k++)
+            v[k] += atomic_load(&r->values[k]);
+    }
+    snprintf(want, sizeof(want),
+             "heap profile: %lld: %lld [%lld: %lld] @ heap/2\n",
+             (long long)v[HEAP_INUSE_OBJECTS], (long long)v[HEAP_INUSE_SPACE],
+             (long long)v[HEAP_ALLOC_OBJECTS], (long long)v[HEAP_ALLOC_SPACE]);
+    EXPECT(str_has_prefix(buf_str(&text), str_from(want)));
+    EXPECT(str_contains(buf_str(&text), STR("\n6: 6000 [10: 10000] @ 0x")));
+    for (uintptr_t i = 4; i < 10; i++)
+        EXPECT(give(0x20000 + i * 4096));
+    buf_release(&text);
+    snapshot_release(&s);
 }
 
 TEST(a_block_that_was_not_freed_after_all_is_in_use)
@@ -194,14 +234,94 @@ TEST(threads_count_together_and_may_be_read_meanwhile)
     EXPECT(atomic_load(&heap.unaligned) == 0);
 }
 
+/* One value of the profile of a run, over all blocks with a size. */
+static int64_t peak(uint64_t size)
+{
+    const struct stack_record *r;
+    struct snapshot s;
+    struct error err;
+    uint32_t at = 0;
+    int64_t n = 0;
+
+    if (!heap_take_run(&s, &err))
+        return -1;
+    while ((r = stack_table_next(&s.table, &at)) != NULL)
+        if (r->tag == size)
+            n += atomic_load(&r->values[HEAP_PEAK_OBJECTS]);
+    snapshot_release(&s);
+    return n;
+}
+
+TEST(the_peak_is_kept_when_blocks_are_freed)
+{
+    int64_t before = atomic_load(&heap.peak.in_use);
+    uintptr_t first = 0x70000000;
+
+    EXPECT(begin(1));
+    atomic_store(&heap.peak.bytes, 0); /* that of other tests */
+    for (uintptr_t i = 0; i < 100; i++)
+        take(first + i * 64, 1 << 20);
+    EXPECT(atomic_load(&heap.peak.in_use) == before + (100 << 20));
+    for (uintptr_t i = 0; i < 100; i++)
+        EXPECT(give(first + i * 64));
+    EXPECT(atomic_load(&heap.peak.in_use) == before);
+    EXPECT(peak(1 << 20) == 100);
+
+    /* Less than before: the old peak stays. */
+    for (uintptr_t i = 0; i < 50; i++)
+        take(first + i * 64, 1 << 20);
+    for (uintptr_t i = 0; i < 50; i++)
+        EXPECT(give(first + i * 64));
+    EXPECT(peak(1 << 20) == 100);
+
+    /* Within one per cent: not worth a copy before it is asked for. */
+    for (uintptr_t i = 0; i < 120; i++)
+        take(first + i * 64, 1 << 20);
+    EXPECT(peak(1 << 20) == 120);
+    for (uintptr_t i = 0; i < 120; i++)
+        EXPECT(give(first + i * 64));
+}
+
+TEST(a_copy_that_somebody_else_makes_is_not_waited_for)
+{
+    EXPECT(begin(1));
+    atomic_store(&heap.peak.is_copying, true);
+    take(0x80000000, (size_t)1 << 33);
+    EXPECT(give(0x80000000));
+    EXPECT(peak((uint64_t)1 << 33) == 0);
+    heap_peak_after_fork(&heap.peak);
+    take(0x80000000, (size_t)1 << 33);
+    EXPECT(give(0x80000000));
+    EXPECT(peak((uint64_t)1 << 33) == 1);
+}
+
+TEST(labels_are_dropped_before_stacks_are)
+{
+    uint64_t unlabelled = atomic_load(&heap.unlabelled), cap;
+
+    EXPECT(begin(1));
+    cap = heap.sites.cap;
+    pprof_thread.labels = 7;
+    take(0x90000010, 76);
+    EXPECT(sum(HEAP_ALLOC_OBJECTS, size_tag_pack(76, 7)) == 1);
+    heap.sites.cap = 2 * atomic_load(&heap.sites.used);
+    take(0x90000050, 76);
+    EXPECT(sum(HEAP_ALLOC_OBJECTS, 76) == 1);
+    EXPECT(atomic_load(&heap.unlabelled) == unlabelled + 1);
+    pprof_thread.labels = 0;
+    heap.sites.cap = cap;
+    EXPECT(give(0x90000010) && give(0x90000050));
+}
+
 /* Last: there is no way back. */
 TEST(what_finds_no_room_is_counted_without_its_stack)
 {
-    uint64_t no_room = atomic_load(&heap.no_room), pc = 99;
+    uint64_t no_room = atomic_load(&heap.no_room);
+    uint64_t frames[SITE_FRAMES] = {99};
 
     EXPECT(begin(1));
     for (uint64_t tag = 0; tag < 1200000; tag++)
-        stack_table_add(&heap.sites, &pc, 1, tag);
+        stack_table_add(&heap.sites, frames, SITE_FRAMES, tag);
     for (uintptr_t i = 0; i < 500; i++)
         take(0x60000010 + i * 64, 100000 + i);
     EXPECT(atomic_load(&heap.no_room) > no_room + 400);

@@ -1,9 +1,9 @@
 #include "test.h"
 
 #include "base/base64.h"
-#include "http/access_key.h"
-#include "http/credentials.h"
-#include "http/host.h"
+#include "http/access/access_key.h"
+#include "http/access/credentials.h"
+#include "http/server/host.h"
 
 static struct http_request parse(const char *text)
 {
@@ -44,6 +44,16 @@ TEST(other_names_are_fine_only_when_listed)
     EXPECT(!host_is_fine("localhost.evil.example:6060", NULL));
     EXPECT(!host_is_fine("127.0.0.1.evil.example", NULL));
     EXPECT(!host_is_fine("[evil.example]", NULL));
+    EXPECT(!host_is_fine("[::1]evil.example", NULL));
+    EXPECT(!host_is_fine("[::1]evil.example", "*"));
+    EXPECT(!host_is_fine("[::1", NULL));
+    EXPECT(!host_is_fine("127.0.0.1:evil.example", NULL));
+    EXPECT(!host_is_fine("127.0.0.1:80:80", NULL));
+    EXPECT(!host_is_fine("localhost:99999", NULL));
+    EXPECT(!host_is_fine("evil.example@localhost", NULL));
+    EXPECT(!host_is_fine("evil.example/localhost", "*"));
+    EXPECT(!host_is_fine("::1", NULL));
+    EXPECT(host_is_fine("localhost:", NULL));
     EXPECT(host_is_fine("Box.example:80", "a.example, box.example"));
     EXPECT(!host_is_fine("box.example.org", "a.example, box.example"));
     EXPECT(host_is_fine("anything", "*"));

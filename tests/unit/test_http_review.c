@@ -1,27 +1,44 @@
 #include "test.h"
 
-#include "http/reply.h"
-#include "http/review.h"
-#include "http/verdicts.h"
+#include "http/access/kube_review.h"
+#include "http/access/review_cache.h"
+#include "http/client/reply_parser.h"
 
 /* --- replies of servers ------------------------------------------------- */
+
+/* Byte by byte, and all at once: it must make no difference. */
+static enum http_parsed parse_in_steps(const char *text, size_t step,
+                                       bool ended, int *status, char *body)
+{
+    struct reply_parser p;
+    struct buf out = BUF_INIT(100);
+    struct str rest = str_from(text);
+    enum http_parsed parsed = HTTP_INCOMPLETE;
+
+    reply_parser_init(&p);
+    while (rest.n && parsed == HTTP_INCOMPLETE) {
+        parsed = reply_parser_feed(&p, str_first(rest, step), &out);
+        rest = str_skip(rest, step);
+    }
+    if (parsed == HTTP_INCOMPLETE && ended)
+        parsed = reply_parser_end(&p) ? HTTP_COMPLETE : HTTP_MALFORMED;
+    *status = p.status;
+    snprintf(body, 1024, "%s", buf_cstr(&out));
+    buf_release(&out);
+    reply_parser_release(&p);
+    return parsed;
+}
 
 static enum http_parsed parse(const char *text, bool ended, int *status,
                               char *body)
 {
-    char bytes[1024];
-    size_t n = strlen(text), at = 0, body_n = 0;
-    enum http_parsed parsed;
+    enum http_parsed at_once =
+        parse_in_steps(text, strlen(text), ended, status, body);
+    int again;
 
-    memcpy(bytes, text, n + 1);
-    *status = 0;
-    parsed = http_parse_reply(bytes, n, 100, ended, status, &at, &body_n);
-    if (parsed == HTTP_COMPLETE) {
-        EXPECT(at + body_n <= n);
-        memcpy(body, bytes + at, body_n);
-        body[body_n] = '\0';
-    }
-    return parsed;
+    EXPECT(parse_in_steps(text, 1, ended, &again, body) == at_once);
+    EXPECT(at_once != HTTP_COMPLETE || again == *status);
+    return at_once;
 }
 
 TEST(a_reply_ends_where_it_says)
@@ -41,6 +58,20 @@ TEST(a_reply_ends_where_it_says)
            HTTP_COMPLETE);
     EXPECT(status == 500);
     EXPECT_STR(str_from(body), "no");
+}
+
+TEST(a_reply_without_a_proper_status_is_refused)
+{
+    static const char *const texts[] = {
+        "HTTP/1.1 2x0 OK\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 099 OK\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 -20 OK\r\nContent-Length: 0\r\n\r\n",
+    };
+    char body[1024];
+    int status;
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        EXPECT(parse(texts[i], true, &status, body) == HTTP_MALFORMED);
 }
 
 TEST(half_a_reply_is_waited_for_or_refused)
@@ -208,39 +239,39 @@ TEST(doubts_about_access_are_a_no)
 
 /* --- memory of it ------------------------------------------------------- */
 
-TEST(verdicts_are_kept_for_their_time)
+TEST(review_cache_are_kept_for_their_time)
 {
-    struct verdicts v;
-    struct verdict in = {.answer = 1, .who = "alice"}, out;
+    struct review_cache v;
+    struct review_answer in = {.answer = 1, .who = "alice"}, out;
 
-    verdicts_init(&v);
-    verdicts_put(&v, STR("q"), 100, &in);
-    EXPECT(verdicts_get(&v, STR("q"), 99, &out));
+    review_cache_init(&v);
+    review_cache_put(&v, STR("q"), 100, &in);
+    EXPECT(review_cache_get(&v, STR("q"), 99, &out));
     EXPECT(out.answer == 1);
     EXPECT_STR(str_from(out.who), "alice");
-    EXPECT(!verdicts_get(&v, STR("q"), 100, &out));
-    EXPECT(!verdicts_get(&v, STR("qq"), 1, &out));
-    EXPECT(!verdicts_get(&v, STR(""), 1, &out));
-    verdicts_release(&v);
+    EXPECT(!review_cache_get(&v, STR("q"), 100, &out));
+    EXPECT(!review_cache_get(&v, STR("qq"), 1, &out));
+    EXPECT(!review_cache_get(&v, STR(""), 1, &out));
+    review_cache_release(&v);
 }
 
-TEST(verdicts_are_so_many_and_no_more)
+TEST(review_cache_are_so_many_and_no_more)
 {
-    struct verdicts v;
-    struct verdict in = {0}, out;
+    struct review_cache v;
+    struct review_answer in = {0}, out;
     char text[16];
 
-    verdicts_init(&v);
+    review_cache_init(&v);
     for (int i = 0; i < 1000; i++) {
         snprintf(text, sizeof(text), "%d", i);
-        verdicts_put(&v, str_from(text), 1000 + i, &in);
+        review_cache_put(&v, str_from(text), 1000 + i, &in);
     }
-    EXPECT(verdicts_get(&v, STR("999"), 1, &out));
-    EXPECT(verdicts_get(&v, STR("936"), 1, &out));
-    EXPECT(!verdicts_get(&v, STR("935"), 1, &out));
-    verdicts_put(&v, STR("999"), 5000, &in);
-    EXPECT(verdicts_get(&v, STR("936"), 1, &out));
-    verdicts_release(&v);
+    EXPECT(review_cache_get(&v, STR("999"), 1, &out));
+    EXPECT(review_cache_get(&v, STR("936"), 1, &out));
+    EXPECT(!review_cache_get(&v, STR("935"), 1, &out));
+    review_cache_put(&v, STR("999"), 5000, &in);
+    EXPECT(review_cache_get(&v, STR("936"), 1, &out));
+    review_cache_release(&v);
 }
 
 TEST_MAIN

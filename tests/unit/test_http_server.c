@@ -1,17 +1,11 @@
 #include "test.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <stdatomic.h>
+#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "http/server.h"
-
-#define SECOND ((int64_t)1000000000)
+#include "http_support.h"
 
 static atomic_int handler_waits, client_left;
 
@@ -27,79 +21,26 @@ static void handle(struct http_exchange *x, void *arg)
         buf_add_pad(&x->body, 'x', (size_t)4 << 20);
     } else if (str_eq(path, STR("/too-large"))) {
         buf_add_pad(&x->body, 'x', (size_t)100 << 20);
+    } else if (str_eq(path, STR("/nothing"))) {
+        x->status = 204;
+        buf_add(&x->body, STR("not sent"));
     } else {
         http_exchange_header(x, "X-Path", path);
         buf_add(&x->body, x->request->body.n ? x->request->body : STR("hello"));
     }
 }
 
+/* Has all the patience for a request head that a test may need. */
 static struct http_server *start(unsigned connections)
 {
     struct http_limits limits = http_default_limits;
     struct http_server_options options = {
         .address = "127.0.0.1:0", .limits = &limits, .handler = handle};
-    struct http_server *s;
-    struct error err;
 
     limits.connections = connections;
+    limits.head_timeout_ns = 600 * SECOND;
     limits.reply_bytes = (size_t)8 << 20;
-    s = http_server_new(&options, &err);
-    if (!s) {
-        printf("Bail out! %s\n", err.text);
-        exit(1);
-    }
-    return s;
-}
-
-static int connect_to(const struct http_server *s)
-{
-    struct str address = str_from(http_server_address(s));
-    struct sockaddr_in in = {.sin_family = AF_INET};
-    struct timeval patience = {.tv_sec = 30};
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    uint64_t port = 0;
-
-    EXPECT(str_to_u64(str_skip(address, strlen("127.0.0.1:")), 10, &port));
-    in.sin_port = htons((uint16_t)port);
-    in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-    EXPECT(connect(fd, (struct sockaddr *)&in, sizeof(in)) == 0);
-    return fd;
-}
-
-static void say(int fd, const char *text)
-{
-    EXPECT(send(fd, text, strlen(text), MSG_NOSIGNAL) == (ssize_t)strlen(text));
-}
-
-/* Reads until the server closes. */
-static struct str hear(int fd, char *out, size_t size)
-{
-    size_t n = 0;
-    ssize_t got;
-
-    while (n < size && (got = recv(fd, out + n, size - n, 0)) > 0)
-        n += (size_t)got;
-    return str_of(out, n);
-}
-
-static size_t count(struct str text, struct str word)
-{
-    size_t n = 0;
-    ptrdiff_t at;
-
-    for (; (at = str_find(text, word)) >= 0; n++)
-        text = str_skip(text, (size_t)at + word.n);
-    return n;
-}
-
-static bool becomes_true(atomic_int *flag)
-{
-    int64_t until = clock_monotonic_ns() + 30 * SECOND;
-
-    while (!atomic_load(flag) && clock_monotonic_ns() < until)
-        usleep(1000);
-    return atomic_load(flag) != 0;
+    return start_server(&options);
 }
 
 static void start_waiting(int fd)
@@ -190,6 +131,40 @@ TEST(a_reply_beyond_the_limit_is_a_500)
     http_server_free(s);
 }
 
+TEST(a_reply_without_a_body_leaves_the_next_one_readable)
+{
+    struct http_server *s = start(8);
+    int fd = connect_to(s);
+    char out[4096];
+    struct str all;
+
+    say(fd, "GET /nothing HTTP/1.1\r\nHost: h\r\n\r\n"
+            "GET /b HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+    all = hear(fd, out, sizeof(out));
+    EXPECT(str_has_prefix(all, STR("HTTP/1.1 204 ")));
+    EXPECT(str_find(all, STR("\r\n\r\nHTTP/1.1 200 ")) > 0);
+    EXPECT(str_find(all, STR("not sent")) < 0);
+    EXPECT(count(all, STR("Content-Length: ")) == 1);
+    close(fd);
+    http_server_free(s);
+}
+
+TEST(draining_does_not_wait_for_idle_connections)
+{
+    struct http_server *s = start(8);
+    int silent = connect_to(s), idle = connect_to(s);
+    char out[4096];
+
+    say(idle, "GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT(recv(idle, out, sizeof(out), 0) > 0);
+    EXPECT(http_server_drain(s, 30 * SECOND));
+    EXPECT(recv(silent, out, sizeof(out), 0) == 0); /* they are closed */
+    EXPECT(recv(idle, out, sizeof(out), 0) == 0);
+    close(silent);
+    close(idle);
+    http_server_free(s);
+}
+
 TEST(garbage_is_refused_and_the_connection_closed)
 {
     struct http_server *s = start(8);
@@ -241,6 +216,63 @@ TEST(silent_clients_make_room_for_one_that_speaks)
     http_server_free(s);
 }
 
+static bool is_answered(struct http_server *s, unsigned host)
+{
+    const char *request = "GET / HTTP/1.1\r\nHost: h\r\n"
+                          "Connection: close\r\n\r\n";
+    int fd = connect_from(s, host);
+    char out[4096];
+    bool ok;
+
+    send(fd, request, strlen(request), MSG_NOSIGNAL); /* may be refused */
+    ok = str_has_suffix(hear(fd, out, sizeof(out)), STR("hello"));
+    close(fd);
+    return ok;
+}
+
+/* A client whose request the server has begun to read, and waits for. */
+static int connect_slowly(struct http_server *s, unsigned host)
+{
+    int fd = connect_from(s, host);
+    char out[64];
+
+    say(fd, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n"
+            "Expect: 100-continue\r\n\r\n");
+    EXPECT(recv(fd, out, sizeof(out), 0) > 0);
+    return fd;
+}
+
+TEST(slow_clients_make_room_after_a_while)
+{
+    struct http_server *s = start(4);
+    int64_t start_ns = clock_monotonic_ns();
+    int slow[4];
+
+    for (unsigned i = 0; i < 4; i++) /* none has more connections */
+        slow[i] = connect_slowly(s, 2 + i);
+    while (!is_answered(s, 100) &&
+           clock_monotonic_ns() - start_ns < 60 * SECOND)
+        usleep(50000);
+    EXPECT(clock_monotonic_ns() - start_ns >= SECOND); /* not at once */
+    EXPECT(clock_monotonic_ns() - start_ns < 60 * SECOND);
+    for (unsigned i = 0; i < 4; i++)
+        close(slow[i]);
+    http_server_free(s);
+}
+
+TEST(an_address_with_many_connections_makes_room_at_once)
+{
+    struct http_server *s = start(4);
+    int slow[4];
+
+    for (unsigned i = 0; i < 4; i++)
+        slow[i] = connect_slowly(s, 2);
+    EXPECT(is_answered(s, 100));
+    for (unsigned i = 0; i < 4; i++)
+        close(slow[i]);
+    http_server_free(s);
+}
+
 TEST(an_address_in_use_is_an_error_in_words)
 {
     struct http_server *s = start(4);
@@ -253,8 +285,8 @@ TEST(an_address_in_use_is_an_error_in_words)
     EXPECT(str_has_suffix(str_from(err.text), STR("address already in use")));
     options.address = "nonsense";
     EXPECT(http_server_new(&options, &err) == NULL);
-    EXPECT_STR(str_from(err.text), "listen nonsense: not an address: want "
-                                   "host:port or unix:/path");
+    EXPECT_STR(str_from(err.text),
+               "listen nonsense: no port: write nonsense:6060");
     http_server_free(s);
 }
 
@@ -281,6 +313,40 @@ TEST(a_dead_socket_file_is_replaced_and_removed_at_the_end)
     http_server_free(s);
     EXPECT(access(address + 5, F_OK) != 0);
     EXPECT(rmdir(dir) == 0);
+}
+
+static int open_descriptors(void)
+{
+    int n = 0;
+
+    for (int fd = 0; fd < 256; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
+TEST(a_forked_child_has_none_of_its_descriptors)
+{
+    int before = open_descriptors(), fd, status;
+    struct http_server *s = start(4);
+    char out[64];
+    pid_t child;
+
+    fd = connect_to(s);
+    say(fd, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n"
+            "Expect: 100-continue\r\n\r\n");
+    EXPECT(recv(fd, out, sizeof(out), 0) > 0); /* it is in the list */
+    http_server_before_fork(s);
+    child = fork();
+    if (child == 0) {
+        http_server_abandon(s);
+        close(fd);
+        _exit(open_descriptors() == before ? 0 : 1);
+    }
+    http_server_after_fork(s);
+    EXPECT(waitpid(child, &status, 0) == child && status == 0);
+    close(fd);
+    http_server_free(s);
+    EXPECT(open_descriptors() == before);
 }
 
 TEST(local_addresses)

@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 #include "pprof/pprof.h"
-#include "runtime/labels.h"
-#include "runtime/sigprof.h"
+#include "runtime/cpu/sigprof.h"
+#include "runtime/state.h"
+#include "runtime/thread/thread_labels.h"
 
 static struct label list[LABELS_MAX];
 

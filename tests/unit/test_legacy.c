@@ -356,6 +356,7 @@ TEST(threads_that_are_cut_off_are_declined)
     EXPECT_DUMP(STR("--- Thread 7g (name: a/1) stack: ---\n"), NOT_MINE);
     EXPECT_DUMP(STR("--- Thread 7f (name: a/) stack: ---\n"), NOT_MINE);
     EXPECT_DUMP(STR("--- Thread 7f (name: 1) stack: ---\n"), NOT_MINE);
+    EXPECT_DUMP(STR("--- Thread 7f (name: a/b12) stack: ---\n"), NOT_MINE);
 }
 
 TEST(threads_with_impossible_addresses_are_named)

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "report/code/source_files.h"
 #include "report/report.h"
-#include "report/source.h"
 #include "sketch.h"
 
 /*

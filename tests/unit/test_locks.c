@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "pprof/pprof.h"
-#include "runtime/lock_lines.h"
-#include "runtime/locks.h"
+#include "runtime/lock/lock_lines.h"
+#include "runtime/lock/locks.h"
 
 #define THREADS 8
 #define ROUNDS  20000
@@ -171,6 +171,33 @@ TEST(thinned_out_waits_sum_up_to_the_truth)
     EXPECT(fabs(count - n) < error + 0.02 * n);
     EXPECT(fabs(delay - n * ns) < error * ns + 0.02 * n * ns);
 
+    EXPECT(pprof_set_block_profile_rate(0) == 0);
+}
+
+/* A block profile has the wrapper first, then who called it. */
+TEST(a_wait_is_charged_to_the_wrapper_and_its_caller)
+{
+    struct lock_site site = {.caller = __builtin_return_address(0),
+                             .wrapper = 0x1234};
+    const struct stack_record *r, *found = NULL;
+    struct lock_wait w;
+    uint32_t at = 0;
+
+    lock_watch.has_hooks = true;
+    EXPECT(pprof_set_block_profile_rate(1) == 0);
+    EXPECT(locks_wait_begin(&w, NULL, site));
+    w.start_ns -= 5000000;
+    locks_wait_end(&w, false); /* it did not wait after all */
+    EXPECT(locks_wait_begin(&w, NULL, site));
+    w.start_ns -= 5000000;
+    locks_wait_end(&w, true);
+    while ((r = stack_table_next(locks_blocked(), &at)) != NULL)
+        if (r->pcs[0] == 0x1234)
+            found = r;
+    EXPECT(found && found->n >= 2);
+    EXPECT(found->pcs[1] == (uint64_t)(uintptr_t)site.caller - 1);
+    EXPECT(found->values[0] == LOCKS_ONE);
+    EXPECT(found->values[1] >= 5000000 && found->values[1] < 9000000000);
     EXPECT(pprof_set_block_profile_rate(0) == 0);
 }
 

@@ -1,9 +1,12 @@
 #include "test.h"
 
 #include "profile/check.h"
+#include "profile/diff.h"
 #include "profile/encode.h"
 #include "profile/merge.h"
+#include "profile/scale.h"
 #include "random_profile.h"
+#include "same_bytes.h"
 #include "sketch.h"
 
 /* The merge of up to three sketches or profiles; NULL ends the list. */
@@ -325,19 +328,6 @@ TEST(different_types_cannot_be_merged)
  * Properties, over random profiles.
  */
 
-static bool same_bytes(const struct profile *a, const struct profile *b)
-{
-    struct buf x = BUF_INIT(BUF_NO_LIMIT), y = BUF_INIT(BUF_NO_LIMIT);
-    bool same;
-
-    profile_encode(a, &x);
-    profile_encode(b, &y);
-    same = str_eq(buf_str(&x), buf_str(&y));
-    buf_release(&x);
-    buf_release(&y);
-    return same;
-}
-
 static bool is_sound(const struct profile *p)
 {
     struct error err;
@@ -417,6 +407,35 @@ static int64_t sum_of(const struct profile *p, size_t type)
     for (size_t i = 0; i < p->n_samples; i++)
         sum += (uint64_t)p->values[i * p->types.n + type];
     return (int64_t)sum;
+}
+
+TEST(comments_that_differ_say_whose_they_are)
+{
+    struct profile *p = sketch("types n/count\n"
+                               "comment source: perf\n"
+                               "comment cpu: 5 ns\n"
+                               "comment mine\n"
+                               "main 7\n");
+    struct profile *base = sketch("types n/count\n"
+                                  "comment source: perf\n"
+                                  "comment cpu: 6 ns\n"
+                                  "comment only: here\n"
+                                  "main 3\n");
+    struct buf got = BUF_INIT(1000);
+    struct error err;
+    struct profile *d = profile_diff(p, base, (struct diff_options){0}, &err);
+
+    for (size_t i = 0; i < d->comments.n; i++) {
+        buf_add(&got, profile_str(d, d->comments.v[i]));
+        buf_add_char(&got, '\n');
+    }
+    EXPECT_STR(buf_str(&got), "source: perf\n"
+                              "profile: cpu: 5 ns\n"
+                              "mine\n"
+                              "base: cpu: 6 ns\n"
+                              "only: here\n");
+    buf_release(&got);
+    profile_free(d);
 }
 
 TEST(merging_keeps_the_totals)

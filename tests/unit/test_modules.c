@@ -10,12 +10,12 @@
 
 #include "base/pages.h"
 #include "elf/cfi.h"
-#include "runtime/modules.h"
+#include "runtime/unwind/modules.h"
 
 struct taken {
     const char *name;
     const uint8_t *build_id; /* NULL: the right one */
-    struct frames frames;
+    struct unwind_data frames;
     struct elf_view mapped, ours;
     bool found, ok;
 };
@@ -39,7 +39,7 @@ static int take(struct dl_phdr_info *info, size_t size, void *ctx)
     file.build_id_n = elf_build_id(&t->mapped, id);
     if (t->build_id)
         file.build_id = t->build_id;
-    t->ok = frames_take(&t->frames, &t->ours, &file);
+    t->ok = unwind_data_take(&t->frames, &t->ours, &file);
     return 1;
 }
 

@@ -35,14 +35,18 @@ static bool fetch(void *arg, struct profile_pair *out, struct error *err)
     return true;
 }
 
-/* config and options live as long as the page. */
+/* The config lives as long as the page. */
 static struct page *page_with(const char *profile, const char *base,
-                              struct report_config *config,
-                              struct page_options *o)
+                              const struct report_config *config,
+                              struct file_source_options *files)
 {
-    o->config = config;
-    o->name = STR("new.pb");
-    return page_new((struct profile_pair){sketch(profile), sketch(base)}, o);
+    files->name = STR("new.pb");
+    files->base_name = STR("old.pb");
+    files->normalizes = config->normalize;
+    return page_new(
+        file_source((struct profile_pair){sketch(profile), sketch(base)},
+                    files),
+        &(struct page_options){.config = config});
 }
 
 static void expect_member(struct page *page, const char *line, const char *name,
@@ -73,7 +77,7 @@ static void expect_totals(struct page *page, const char *words, int base,
 TEST(a_request_says_whether_the_base_is_normalised)
 {
     struct report_config c;
-    struct page_options o = {.marks_base = true};
+    struct file_source_options o = {.marks_base = true};
     struct page *page;
 
     config_init(&c);
@@ -89,7 +93,7 @@ TEST(a_request_says_whether_the_base_is_normalised)
 TEST(without_a_word_it_is_as_the_command_line_says)
 {
     struct report_config c;
-    struct page_options o = {.marks_base = true};
+    struct file_source_options o = {.marks_base = true};
     struct page *page;
 
     config_init(&c);
@@ -103,7 +107,7 @@ TEST(without_a_word_it_is_as_the_command_line_says)
 TEST(a_base_without_marks_leaves_the_difference)
 {
     struct report_config c;
-    struct page_options o = {0};
+    struct file_source_options o = {0};
     struct page *page;
 
     config_init(&c);
@@ -120,7 +124,7 @@ TEST(what_is_left_is_finished_for_each_request)
 {
     struct report_config c;
     struct steps steps = {0};
-    struct page_options o = {
+    struct file_source_options o = {
         .marks_base = true, .arg = &steps, .finish = finish};
     struct asker a;
     struct reply r;
@@ -141,7 +145,7 @@ TEST(what_is_left_is_finished_for_each_request)
 TEST(types_that_differ_cannot_be_normalised)
 {
     struct report_config c;
-    struct page_options o = {.marks_base = true};
+    struct file_source_options o = {.marks_base = true};
     struct asker a;
     struct reply r;
 
@@ -160,7 +164,7 @@ TEST(types_that_differ_cannot_be_normalised)
 TEST(another_base_takes_the_place_of_the_command_lines)
 {
     struct report_config c;
-    struct page_options o = {.marks_base = true};
+    struct file_source_options o = {.marks_base = true};
     struct profile *dropped = sketch(TYPES "main;a 5\n");
     struct buf bytes = BUF_INIT(BUF_NO_LIMIT);
     struct asker a = {.headers = "X-Pprof: 1\r\n"};
@@ -188,7 +192,7 @@ TEST(another_base_takes_the_place_of_the_command_lines)
 TEST(what_is_fetched_again_has_its_base_too)
 {
     struct report_config c;
-    struct page_options o = {.marks_base = true, .fetch = fetch};
+    struct file_source_options o = {.marks_base = true, .fetch = fetch};
     struct asker a = {.headers = "X-Pprof: 1\r\n"};
     struct reply r;
 
@@ -200,6 +204,46 @@ TEST(what_is_fetched_again_has_its_base_too)
     expect_totals(a.page, "profile=2", 80, 5);
     expect_totals(a.page, "profile=2&norm=t", 80, 80);
     page_free(a.page);
+}
+
+/* A member of "a" or "b" of meta. */
+static void expect_side(struct page *page, const char *words, const char *side,
+                        const char *want)
+{
+    struct asker a = {.page = page};
+    struct reply r;
+    char line[80];
+    struct json_view v, m;
+
+    snprintf(line, sizeof(line), "GET /ui/data/meta?%s", words);
+    r = ask(&a, line);
+    EXPECT(json_view(buf_str(&r.body), &v));
+    if (!want) {
+        EXPECT(!json_view_member(v, str_from(side), &m));
+    } else {
+        EXPECT(json_view_member(v, str_from(side), &m) &&
+               json_view_member(m, STR("name"), &m));
+        EXPECT_STR(m.text, want);
+    }
+    reply_release(&r);
+}
+
+TEST(a_comparison_says_what_is_compared)
+{
+    struct report_config c;
+    struct file_source_options o = {.marks_base = true};
+    struct page *page;
+
+    config_init(&c);
+    page = page_with(NEW, OLD, &c, &o);
+    expect_side(page, "", "a", "\"new.pb\"");
+    expect_side(page, "", "b", "\"old.pb\"");
+    expect_side(page, "a=1&b=1", "b", "\"new.pb\"");
+    page_free(page);
+    o.marks_base = false;
+    page = page_with(NEW, OLD, &c, &o);
+    expect_side(page, "", "b", NULL);
+    page_free(page);
 }
 
 TEST_MAIN

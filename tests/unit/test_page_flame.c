@@ -202,13 +202,15 @@ static struct reply ask_flame(struct profile *p, const char *query)
 {
     struct report_config c;
     struct page_options o = {.config = &c};
+    struct file_source_options files = {.is_local = true};
     struct asker a;
     struct reply r;
     char line[128];
 
     config_init(&c);
-    a = (struct asker){.page =
-                           page_new((struct profile_pair){.profile = p}, &o)};
+    a = (struct asker){
+        .page = page_new(
+            file_source((struct profile_pair){.profile = p}, &files), &o)};
     snprintf(line, sizeof(line), "GET /ui/data/flame%s", query);
     r = ask(&a, line);
     page_free(a.page);

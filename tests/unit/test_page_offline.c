@@ -102,17 +102,17 @@ TEST(it_has_what_every_view_asks_for)
     struct str html = buf_str(&r.body);
 
     EXPECT(r.status == 200);
-    expect_same(&a, html, "top?si=cpu", "top?si=cpu");
+    expect_same(&a, html, "top?si=cpu", "top?si=cpu&trim=f");
     expect_same(&a, html, "raw?si=cpu", "raw?si=cpu");
     expect_same(&a, html, "raw?si=samples", "raw?si=samples");
-    expect_same(&a, html, "tags?si=cpu", "tags?si=cpu");
+    expect_same(&a, html, "labels?si=cpu", "labels?si=cpu");
     expect_same(&a, html, "traces?si=cpu", "traces?si=cpu");
     expect_same(&a, html, "traces?si=samples", "traces?si=samples");
-    expect_same(&a, html, "peek?si=cpu", "peek?si=cpu&f=.");
-    expect_same(&a, html, "source?si=cpu", "source?si=cpu&f=.");
-    expect_same(&a, html, "source?si=samples", "source?si=samples&f=.");
-    expect_same(&a, html, "disasm?si=cpu", "disasm?si=cpu&f=.");
-    expect_same(&a, html, "disasm?si=samples", "disasm?si=samples&f=.");
+    expect_same(&a, html, "peek?si=cpu", "peek?si=cpu&sym=.");
+    expect_same(&a, html, "source?si=cpu", "source?si=cpu&sym=.");
+    expect_same(&a, html, "source?si=samples", "source?si=samples&sym=.");
+    expect_same(&a, html, "disasm?si=cpu", "disasm?si=cpu&sym=.");
+    expect_same(&a, html, "disasm?si=samples", "disasm?si=samples&sym=.");
     EXPECT(!has_answer(html, "diff?si=cpu"));
     reply_release(&r);
     page_free(a.page);

@@ -1,8 +1,8 @@
 #include "test.h"
 
 #include "profile/read.h"
-#include "report/dot_color.h"
 #include "report/path_trim.h"
+#include "report/format/dot_color.h"
 #include "report/report.h"
 #include "report/short_name.h"
 #include "sketch.h"

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "runtime/labels.h"
-#include "runtime/run_share.h"
-#include "runtime/threads.h"
+#include "runtime/thread/run_share.h"
+#include "runtime/thread/thread_labels.h"
+#include "runtime/thread/threads.h"
 
 /* Of so many looks, how many are called running? */
 static int looks_running(struct run_share *s, int looks, int64_t ran,

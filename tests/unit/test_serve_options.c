@@ -1,9 +1,12 @@
 #include "test.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "pprof/pprof.h"
-#include "runtime/serve_options.h"
+#include "runtime/endpoint/serve.h"
+#include "runtime/endpoint/serve_options.h"
 
 static const char *const variables[] = {
     "PPROF_ADDR",       "PPROF_INSECURE",     "PPROF_TLS_CERT",
@@ -140,6 +143,22 @@ TEST(a_copy_outlives_its_original)
     EXPECT(copy.tls_cert == NULL && copy.max_seconds == 300);
     serve_options_release(&copy);
     EXPECT(copy.address == NULL);
+}
+
+/* Each process of a tree needs an address of its own. */
+TEST(a_child_serves_at_an_address_of_its_own)
+{
+    char out[128], want[128];
+
+    serve_own_address("unix:/run/a.sock", out, sizeof(out));
+    snprintf(want, sizeof(want), "unix:/run/a.sock.%d", (int)getpid());
+    EXPECT(strcmp(out, want) == 0);
+    serve_own_address("unix:/run/%p.sock", out, sizeof(out));
+    EXPECT(strcmp(out, "unix:/run/%p.sock") == 0);
+    serve_own_address("127.0.0.1:6060", out, sizeof(out));
+    EXPECT(strcmp(out, "127.0.0.1:0") == 0);
+    serve_own_address("[::1]:6060", out, sizeof(out));
+    EXPECT(strcmp(out, "[::1]:0") == 0);
 }
 
 TEST_MAIN

@@ -2,7 +2,7 @@
 
 #include <pthread.h>
 
-#include "runtime/stacktable.h"
+#include "runtime/unwind/stack_table.h"
 
 #define THREADS 8
 #define ROUNDS  20000

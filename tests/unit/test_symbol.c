@@ -1,13 +1,16 @@
 /*
  * Names and lines from small binaries: the seeds of the fuzz target.
  */
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "elf/symbols.h"
 #include "symbol/object.h"
+#include "symbol/symbol_table.h"
 #include "test.h"
 
 #define SEED(name) PPROF_SEEDS "/dwarf/" name
@@ -195,6 +198,61 @@ TEST(a_file_that_shrinks_while_it_is_open_is_no_crash)
     EXPECT(found == 0);
     object_free(o);
     close(fd);
+}
+
+/* The endpoint names addresses by elf/symbols.h, pprof by symbol_table.h. */
+static void expect_same_names(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct arena *a = arena_new();
+    struct elf_symbols mine;
+    struct symbol_table table;
+    struct elf_file elf;
+    const struct elf_symbol *v;
+    size_t different = 0;
+
+    if (fd < 0 || !elf_symbols_from_fd(&mine, fd, NULL, 0) ||
+        !elf_file_open(&elf, fd)) {
+        EXPECT(!"a readable file");
+        return;
+    }
+    EXPECT(symbol_table_read(&table, a, &elf, SHT_SYMTAB) ||
+           symbol_table_read(&table, a, &elf, SHT_DYNSYM));
+    v = mine.v.p;
+    for (size_t i = 0; i < mine.v.n; i++) {
+        const struct symbol_entry *other =
+            symbol_table_find(&table, v[i].vaddr);
+        struct str name = elf_symbol_name(&mine, &v[i]);
+
+        if (other && other->is_code &&
+            !str_eq(symbol_table_name(&table, other), name) && different++ < 3)
+            printf("# %s: %#llx is %" STR_FMT " and %" STR_FMT "\n", path,
+                   (unsigned long long)v[i].vaddr, STR_ARG(name),
+                   STR_ARG(symbol_table_name(&table, other)));
+    }
+    EXPECT(mine.v.n > 10 && different == 0);
+    symbol_table_release(&table);
+    elf_symbols_release(&mine);
+    elf_file_release(&elf);
+    arena_free(a);
+    close(fd);
+}
+
+/* Three names for one place; the last one in the file is the name. */
+__asm__(".text\n"
+        ".globl several_names_a\n.type several_names_a, @function\n"
+        ".globl __several_names_b\n.type __several_names_b, @function\n"
+        "several_names_a:\n__several_names_b:\nsmall_label_c:\n"
+        ".byte 0x90, 0x90, 0x90, 0x90\n"
+        ".size several_names_a, 4\n.size __several_names_b, 4\n");
+
+TEST(the_endpoint_and_pprof_name_an_address_alike)
+{
+    Dl_info libc;
+
+    expect_same_names("/proc/self/exe");
+    EXPECT(dladdr((void *)(uintptr_t)malloc, &libc) != 0);
+    expect_same_names(libc.dli_fname);
 }
 
 TEST_MAIN

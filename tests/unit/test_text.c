@@ -1,7 +1,11 @@
 #include "test.h"
 
+#include <errno.h>
+
+#include "base/error.h"
 #include "base/html.h"
 #include "base/path.h"
+#include "base/percent.h"
 #include "base/utf8.h"
 
 static bool cleans_to(const char *path, const char *want)
@@ -95,6 +99,49 @@ TEST(html_takes_text_for_text)
     EXPECT_STR(buf_str(&b),
                "a&lt;b&gt;&amp;&#34;c&#34; &#39;d&#39;&#43;\xc2\xb5");
     buf_release(&b);
+}
+
+TEST(letters_of_either_case_can_be_alike)
+{
+    EXPECT(str_eq_nocase(STR("Content-Length"), STR("content-LENGTH")));
+    EXPECT(str_eq_nocase(STR(""), STR("")));
+    EXPECT(!str_eq_nocase(STR("a"), STR("ab")));
+    EXPECT(!str_eq_nocase(STR("[@"), STR("{`"))); /* differ by 32, too */
+    EXPECT(!str_eq_nocase(STR("\xc4"), STR("\xe4")));
+}
+
+static void expect_encoded(struct str text, const char *keep, const char *want)
+{
+    struct buf b = BUF_INIT(1024);
+
+    percent_encode(&b, text, keep);
+    EXPECT_STR(buf_str(&b), want);
+    buf_release(&b);
+}
+
+TEST(percent_encoding_keeps_what_it_is_told_to)
+{
+    expect_encoded(STR("azAZ09-._~"), "", "azAZ09-._~");
+    expect_encoded(STR("a b/c?\n"), "", "a%20b%2Fc%3F%0A");
+    expect_encoded(STR("a b/c?"), "/", "a%20b/c%3F");
+    expect_encoded(str_of("a\0b", 3), "/", "a%00b");
+    expect_encoded(STR("\xc3\xa4"), "", "%C3%A4");
+}
+
+TEST(errors_have_a_code_only_where_one_is_given)
+{
+    struct error err;
+
+    EXPECT(!error_set_code(&err, EALREADY, "the %s is up", "endpoint"));
+    EXPECT(err.code == EALREADY);
+    EXPECT_STR(str_from(err.text), "the endpoint is up");
+    error_wrap(&err, "start");
+    EXPECT(err.code == EALREADY);
+    EXPECT_STR(str_from(err.text), "start: the endpoint is up");
+    error_set_os(&err, "open", "x", ENOENT);
+    EXPECT(err.code == ENOENT);
+    error_set(&err, "something else");
+    EXPECT(err.code == 0);
 }
 
 TEST_MAIN

@@ -8,8 +8,11 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "runtime/cpu/sigprof.h"
+#include "runtime/own_thread.h"
 #include "runtime/state.h"
-#include "runtime/threads.h"
+#include "runtime/thread/thread_labels.h"
+#include "runtime/thread/threads.h"
 
 static _Atomic int n_up;
 static _Atomic bool stop;
@@ -86,9 +89,9 @@ TEST(a_dump_knows_names_and_who_waits)
     start(spinner);
     EXPECT(threads_dump(&t, &err));
     EXPECT(t.v.n == 4 && threads_count() == 4);
-    info = find(&t, "sleeper"); /* its call is repeated after the signal */
+    info = find(&t, "sleeper");
     EXPECT(info && info->state == 'S' && info->has_stack && info->n >= 3);
-    info = find(&t, "napper"); /* its call ends with EINTR */
+    info = find(&t, "napper");
     EXPECT(info && info->state == 'S' && info->has_stack && info->n >= 3);
     info = find(&t, "spinner");
     EXPECT(info && info->state == 'R' && info->has_stack && info->n >= 2);
@@ -99,7 +102,18 @@ TEST(a_dump_knows_names_and_who_waits)
     atomic_store(&stop, true);
 }
 
-TEST(nobody_waits_long_for_a_thread_that_blocks_signals)
+static void *deaf_spinner(void *arg)
+{
+    sigset_t all;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    atomic_store(&stop, false);
+    return spinner(arg);
+}
+
+/* Only a thread that runs must answer. */
+TEST(a_thread_that_blocks_signals_has_no_stack_while_it_runs)
 {
     const struct thread_info *v;
     struct threads t;
@@ -107,15 +121,70 @@ TEST(nobody_waits_long_for_a_thread_that_blocks_signals)
     size_t without = 0;
 
     start(deaf);
+    start(deaf_spinner);
     EXPECT(threads_dump(&t, &err));
     v = t.v.p;
     for (size_t i = 0; i < t.v.n; i++) {
         if (v[i].has_stack)
             continue;
         without++;
-        EXPECT(v[i].state == 'S' && v[i].n == 0);
+        EXPECT(v[i].state == 'R' && v[i].n == 0);
     }
     EXPECT(without == 1);
+    threads_release(&t);
+}
+
+static _Atomic int n_pauses;
+
+static void *pauser(void *arg)
+{
+    pthread_setname_np(pthread_self(), "pauser");
+    for (;;) {
+        atomic_fetch_add(&n_up, 1);
+        pause();
+        atomic_fetch_add(&n_pauses, 1);
+    }
+    return arg;
+}
+
+TEST(a_thread_in_pause_stays_there)
+{
+    const struct thread_info *info;
+    struct threads t;
+    struct error err;
+
+    start(pauser);
+    for (int i = 0; i < 20; i++) {
+        EXPECT(threads_dump(&t, &err));
+        info = find(&t, "pauser");
+        EXPECT(info && info->state == 'S' && info->end == UNWIND_COMPLETE);
+        threads_release(&t);
+    }
+    EXPECT(atomic_load(&n_pauses) == 0);
+}
+
+static void *labelled(void *arg)
+{
+    pthread_setname_np(pthread_self(), "labelled");
+    pprof_thread.labels = labels_push(0, STR("job"), STR("waiting"));
+    return sleeper(arg);
+}
+
+TEST(labels_of_a_thread_that_waits_are_known)
+{
+    struct label labels[LABELS_MAX];
+    const struct thread_info *v;
+    struct threads t;
+    struct error err;
+    size_t found = 0;
+
+    start(labelled);
+    EXPECT(threads_dump(&t, &err));
+    v = t.v.p;
+    for (size_t i = 0; i < t.v.n; i++)
+        found += labels_list(v[i].labels, labels) == 1 &&
+                 str_eq(labels[0].value, STR("waiting"));
+    EXPECT(found == 1);
     threads_release(&t);
 }
 
@@ -128,11 +197,11 @@ TEST(threads_of_ours_are_not_in_it)
     EXPECT(threads_dump(&t, &err));
     before = t.v.n;
     threads_release(&t);
-    runtime_own_thread_enter();
+    own_thread_enter();
     EXPECT(threads_dump(&t, &err));
     EXPECT(t.v.n + 1 == before);
     threads_release(&t);
-    runtime_own_thread_leave();
+    own_thread_leave();
 }
 
 TEST(equal_stacks_are_counted_together)
@@ -175,8 +244,9 @@ TEST(the_dump_in_words_has_a_paragraph_for_each_thread)
     EXPECT(n == t.v.n);
     EXPECT(str_has_prefix(buf_str(&out), STR("thread ")));
     EXPECT(str_contains(buf_str(&out), STR("sleeper")));
-    EXPECT(str_contains(buf_str(&out),
-                        STR("[no stack: the thread did not answer]\n")));
+    EXPECT(
+        str_contains(buf_str(&out),
+                     STR("[no stack: the thread runs and did not answer]\n")));
     buf_release(&out);
     buf_release(&small);
     threads_release(&t);

@@ -5,8 +5,8 @@
 
 #include <unistd.h>
 
+#include "runtime/cpu/trace.h"
 #include "runtime/state.h"
-#include "runtime/trace.h"
 
 #define PERIOD 10000000 /* 10 ms */
 

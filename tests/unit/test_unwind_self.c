@@ -15,8 +15,8 @@
 #include <ucontext.h>
 #include <unwind.h>
 
-#include "runtime/modules.h"
-#include "runtime/unwind.h"
+#include "runtime/unwind/modules.h"
+#include "runtime/unwind/unwind.h"
 
 static struct modules modules;
 static volatile sig_atomic_t n_walks, n_exact, n_complete;

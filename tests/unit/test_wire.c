@@ -111,6 +111,37 @@ static bool write_all(struct buf *b)
     return buf_ok(b);
 }
 
+TEST(short_fields_are_told_from_others)
+{
+    static const struct {
+        struct str bytes;
+        size_t length; /* of tag and varint; 0: not a short one */
+        uint64_t value;
+    } cases[] = {
+        {STR_INIT("\x08\x05"), 2, 5},
+        {STR_INIT("\x08\x7f\x01"), 2, 127},
+        {STR_INIT("\x08\x80\x01"), 3, 128},
+        {STR_INIT("\x08\xff\x7f"), 3, 16383},
+        {STR_INIT("\x08\x80\x00"), 3, 0}, /* longer than need be */
+        {STR_INIT("\x08\x80\x80\x01"), 0, 0},
+        {STR_INIT("\x88\x01\x05"), 0, 0}, /* the tag has two bytes */
+        {STR_INIT("\x08"), 0, 0},
+        {STR_INIT("\x08\x80"), 0, 0},
+        {STR_INIT(""), 0, 0},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const unsigned char *at = (const unsigned char *)cases[i].bytes.s;
+        const unsigned char *next;
+        uint64_t value = 0;
+        unsigned tag = 0;
+
+        next = wire_short_field(at, at + cases[i].bytes.n, &tag, &value);
+        EXPECT((next ? (size_t)(next - at) : 0) == cases[i].length);
+        EXPECT(!next || (tag == 8 && value == cases[i].value));
+    }
+}
+
 TEST(running_out_of_memory_at_any_point_fails_the_buffer_only)
 {
     bool done = false;

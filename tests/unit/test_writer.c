@@ -6,13 +6,14 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "profile/profile.h"
 #include "profile/read.h"
-#include "runtime/names.h"
 #include "runtime/state.h"
-#include "runtime/writer.h"
+#include "runtime/write/function_names.h"
+#include "runtime/write/writer.h"
 
 #define NOWHERE 0x10000
 
@@ -149,6 +150,43 @@ TEST(addresses_without_code_are_kept_without_names)
     profile_free(p);
 }
 
+/* An executable mapping of a file that has no symbols. */
+static void *map_nameless_code(void)
+{
+    char path[] = "/tmp/test-writer-XXXXXX";
+    int fd = mkstemp(path);
+    void *p = MAP_FAILED;
+
+    if (fd >= 0 && ftruncate(fd, 4096) == 0)
+        p = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+    close(fd);
+    unlink(path);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+TEST(a_mapping_without_names_says_so)
+{
+    void *code = map_nameless_code();
+    uint64_t pcs[] = {(uint64_t)(uintptr_t)code + 16, leaf_pc()};
+    struct profile *p;
+    uint32_t nameless, named;
+
+    if (!code) {
+        TEST_SKIP("no executable mapping in /tmp");
+        return;
+    }
+    start();
+    add(pcs, 2, 0, 1);
+    p = write_and_read(&count_spec);
+    nameless = p->locations.v[p->stack[0]].mapping;
+    named = p->locations.v[p->stack[1]].mapping;
+    EXPECT(nameless != NO_INDEX && named != NO_INDEX && nameless != named);
+    EXPECT(!p->mappings.v[nameless].has_functions);
+    EXPECT(p->mappings.v[named].has_functions);
+    profile_free(p);
+    munmap(code, 4096);
+}
+
 TEST(frames_that_are_no_code_are_words)
 {
     uint64_t pcs[] = {leaf_pc(), FRAME_TRUNCATED}, none[] = {FRAME_NO_STACK};
@@ -205,7 +243,7 @@ TEST(everything_that_the_spec_says_is_written)
         .duration_ns = 2500000000,
         .default_type = "cpu",
         .second_is_first_times = 1000000,
-        .tag_label = "bytes",
+        .size_label = "bytes",
         .comments = BUF_INIT(1024)};
     uint64_t pcs[] = {leaf_pc()};
     struct profile *p;

@@ -64,15 +64,18 @@ template <typename Key, typename Value> class Register
     }
 }
 
+// Nearly half of its time is spent in count().
 [[gnu::noinline]] size_t feed(Register<std::string, int> &animals, int round)
 {
     std::vector<int> food(500);
+    int sum = 0;
 
     std::iota(food.begin(), food.end(), round);
     std::sort(food.begin(), food.end(),
               [](int a, int b) { return a * 37 % 101 < b * 37 % 101; });
-    return static_cast<size_t>(
-        animals.count("animal" + std::to_string(food[0] % 97)));
+    for (int amount : food)
+        sum += animals.count("animal" + std::to_string(amount % 97));
+    return static_cast<size_t>(sum);
 }
 
 } // namespace zoo

@@ -45,6 +45,11 @@ SITE lost_big(void)
     return seen(calloc(1, 300000));
 }
 
+SITE lost_on_stack(void)
+{
+    return seen(malloc(499));
+}
+
 SITE held_static(void)
 {
     return seen(malloc(501));
@@ -115,6 +120,26 @@ static void *thread_with_register(void *arg)
     return arg;
 }
 
+/* Leaves pointers far below the frames of its caller. */
+__attribute__((noinline)) static void leave_on_stack(int depth)
+{
+    void *volatile on_stack[N];
+
+    if (depth > 0)
+        leave_on_stack(depth - 1);
+    for (int i = 0; i < N; i++)
+        on_stack[i] = depth == 0 ? lost_on_stack() : NULL;
+    seen((void *)on_stack);
+}
+
+static void *thread_with_old_frames(void *arg)
+{
+    leave_on_stack(8);
+    for (;;)
+        pause();
+    return arg;
+}
+
 static void *thread_with_locals(void *arg)
 {
     void *volatile on_stack[N];
@@ -154,10 +179,12 @@ __attribute__((noinline)) static void hold(void)
     }
 }
 
-/* Other things on the stack, where lost pointers were. */
+/* Other things on the stack, where lost pointers were.  Everything that main
+ * calls leaves some, and it wakes up so often that the search may have to
+ * read its whole stack. */
 __attribute__((noinline)) static void clean_stack(void)
 {
-    volatile char bytes[16384];
+    volatile char bytes[65536];
 
     for (size_t i = 0; i < sizeof(bytes); i++)
         bytes[i] = 0;
@@ -169,6 +196,15 @@ static void on_child(int sig)
     children_seen++;
 }
 
+/* HEAP_LEAK_UID=N: becomes that user once it serves, as daemons do. */
+static int drop_privileges(void)
+{
+    const char *text = getenv("HEAP_LEAK_UID");
+    unsigned id = text ? (unsigned)strtoul(text, NULL, 10) : 0;
+
+    return text && (setgid(id) != 0 || setuid(id) != 0);
+}
+
 int main(void)
 {
     pthread_t thread;
@@ -176,11 +212,12 @@ int main(void)
     signal(SIGCHLD, on_child);
     hold();
     lose();
-    clean_stack();
     if (pthread_create(&thread, NULL, thread_with_register, NULL) != 0 ||
+        pthread_create(&thread, NULL, thread_with_old_frames, NULL) != 0 ||
         pthread_create(&thread, NULL, thread_with_locals, NULL) != 0 ||
-        pprof_serve("127.0.0.1:0") != 0)
+        pprof_serve("127.0.0.1:0") != 0 || drop_privileges() != 0)
         return 1;
+    clean_stack();
     /* The program has no children, and none shall be seen. */
     for (;;) {
         if (waitpid(-1, NULL, 0) >= 0 || errno != ECHILD || children_seen)

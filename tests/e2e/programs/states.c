@@ -1,11 +1,12 @@
 /*
  * Threads in known states, and a wall profile of them.
  *
- * usage: states SECONDS HZ FILE [IDLE]
+ * usage: states SECONDS HZ FILE [IDLE [hidden]]
  *
  * One thread runs, others sleep, read a pipe, wait for a mutex and for a
  * condition, one wakes up every 5 ms for half a millisecond, one blocks all
- * signals, one waits as for a disk; IDLE more wait for the end.  Prints
+ * signals, one waits as for a disk; IDLE more wait for the end.  "hidden":
+ * the process is not dumpable.  Prints
  * seconds, the CPU time in nanoseconds of the thread that looks at the others,
  * and how often epoll_wait was interrupted.
  */
@@ -21,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -233,6 +235,8 @@ int main(int argc, char **argv)
 
     if (argc < 4 || pipe(pipe_fds) != 0)
         return 2;
+    if (argc > 5)
+        prctl(PR_SET_DUMPABLE, 0);
     pthread_mutex_lock(&held);
     sem_init(&end, 0, 0);
     pthread_attr_init(&small);

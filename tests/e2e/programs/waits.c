@@ -9,12 +9,14 @@
  * hooks; everything is recorded.
  */
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -238,6 +240,46 @@ static void join_wait(void)
     waited_ns += now_ns() - started_ns;
 }
 
+/* A mutex of the program's own: 0 free, 1 held, 2 held and waited for. */
+static uint32_t futex_word;
+
+static void futex_hold(void)
+{
+    __atomic_exchange_n(&futex_word, 1, __ATOMIC_SEQ_CST);
+}
+
+static __attribute__((noinline)) void futex_release(void)
+{
+    if (__atomic_exchange_n(&futex_word, 0, __ATOMIC_SEQ_CST) == 2)
+        syscall(SYS_futex, &futex_word, FUTEX_WAKE_PRIVATE, 1);
+    __asm__ volatile("");
+}
+
+static __attribute__((noinline)) void futex_wait(void)
+{
+    while (__atomic_exchange_n(&futex_word, 2, __ATOMIC_SEQ_CST) != 0)
+        syscall(SYS_futex, &futex_word, FUTEX_WAIT_PRIVATE, 2, NULL);
+    waited_ns += now_ns() - started_ns;
+    __atomic_store_n(&futex_word, 0, __ATOMIC_SEQ_CST);
+}
+
+/* A counter of events, which nobody holds.  It passes all small numbers. */
+static void event_release(void)
+{
+    __atomic_fetch_add(&futex_word, 1, __ATOMIC_SEQ_CST);
+    syscall(SYS_futex, &futex_word, FUTEX_WAKE_PRIVATE, 1);
+}
+
+static __attribute__((noinline)) void event_wait(void)
+{
+    static uint32_t seen;
+
+    while (__atomic_load_n(&futex_word, __ATOMIC_SEQ_CST) == seen)
+        syscall(SYS_futex, &futex_word, FUTEX_WAIT_PRIVATE, seen, NULL);
+    seen++;
+    waited_ns += now_ns() - started_ns;
+}
+
 static const struct kind kinds[] = {
     {"mutex", mutex_hold, mutex_release, mutex_wait},
     {"timed", mutex_hold, mutex_release, timed_wait},
@@ -254,6 +296,8 @@ static const struct kind kinds[] = {
     {"sem", nothing, sem_release, sem_wait_for_it},
     {"barrier", nothing, barrier_release, barrier_wait_for_it},
     {"join", nothing, nothing, join_wait},
+    {"futex", futex_hold, futex_release, futex_wait},
+    {"event", nothing, event_release, event_wait},
 };
 
 static void make_mutex(const char *kind)

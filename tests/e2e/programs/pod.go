@@ -1,0 +1,62 @@
+// A Go service with net/http/pprof, as most pods have it: it burns CPU in a
+// function whose name the tests look for.
+//
+// usage: pod ADDRESS [FUNCTION]
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	_ "net/http/pprof"
+	"os"
+	"time"
+)
+
+var kept [][]byte
+
+//go:noinline
+func parseRequests(until time.Time) (n int) {
+	for time.Now().Before(until) {
+		for i := 0; i < 100000; i++ {
+			n += i ^ n
+		}
+	}
+	return n
+}
+
+//go:noinline
+func compressReplies(until time.Time) (n int) {
+	for time.Now().Before(until) {
+		for i := 0; i < 100000; i++ {
+			n += i*n + 1
+		}
+	}
+	return n
+}
+
+//go:noinline
+func keepSessions() {
+	for i := 0; i < 64; i++ {
+		kept = append(kept, make([]byte, 1<<20))
+	}
+}
+
+func main() {
+	work := parseRequests
+	if len(os.Args) > 2 && os.Args[2] == "compress" {
+		work = compressReplies
+	}
+	keepSessions()
+	listener, err := net.Listen("tcp", os.Args[1])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println(listener.Addr().(*net.TCPAddr).Port)
+	go http.Serve(listener, nil)
+	for {
+		work(time.Now().Add(60 * time.Millisecond))
+		time.Sleep(40 * time.Millisecond)
+	}
+}

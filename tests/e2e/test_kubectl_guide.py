@@ -1,0 +1,183 @@
+"""Every command of docs/kubectl.md, as written, against a cluster that has
+what the page speaks of."""
+import base64
+import os
+import re
+import shutil
+import ssl
+import subprocess
+import http.server
+import threading
+import unittest
+import urllib.request
+
+import certificates
+import cluster
+import support
+
+ROOT = os.path.dirname(os.path.dirname(cluster.HERE))
+
+
+def commands():
+    """(section, command) of the page's code blocks."""
+    with open(os.path.join(ROOT, 'docs', 'kubectl.md')) as f:
+        text = f.read()
+    found, section = [], ''
+    for part in re.split(r'(?m)^(?=## )', text):
+        section = part.splitlines()[0].strip('# ')
+        for block in re.findall(r'(?ms)^```\n(.*?)^```', part):
+            found += [(section, line) for line in block.splitlines()]
+    return found
+
+
+@cluster.needs
+@support.needs('etcd')
+class Guide(cluster.ClusterCase):
+    def start_etcd(self):
+        self.ca = certificates.Authority(self.dir, 'etcd-ca')
+        cert, key = self.ca.sign('etcd', alternatives='IP:127.0.0.1')
+        self.ca.sign('client', usage='clientAuth')
+        port, peer = support.free_port(), support.free_port()
+        url, peer_url = ('%s://127.0.0.1:%d' % (s, p) for s, p in (
+            ('https', port), ('http', peer)))
+        etcd = subprocess.Popen(
+            ['etcd', '--name', 'e', '--data-dir', self.path('etcd'),
+             '--listen-client-urls', url, '--advertise-client-urls', url,
+             '--listen-peer-urls', peer_url, '--initial-advertise-peer-urls',
+             peer_url, '--initial-cluster', 'e=' + peer_url, '--cert-file',
+             cert, '--key-file', key, '--client-cert-auth',
+             '--trusted-ca-file', self.ca.cert, '--enable-pprof'],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(support.stop, etcd)
+        support.wait_for_port(port, etcd)
+        self.api.pod('kube-system', 'etcd-node-1',
+                     labels={'component': 'etcd'},
+                     backends={2379: ('127.0.0.1', port)})
+
+    def start_olm(self):
+        """A server that answers 403 without a verified certificate."""
+        plain = self.ports[0]
+
+        class Gate(http.server.BaseHTTPRequestHandler):
+            def log_message(self, *_):
+                pass
+
+            def do_GET(self):
+                if not self.connection.getpeercert():
+                    self.send_response(403)
+                    self.end_headers()
+                    return
+                url = 'http://127.0.0.1:%d%s' % (plain, self.path)
+                with urllib.request.urlopen(url) as answer:
+                    body = answer.read()
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(body)
+
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*self.ca.pair('etcd'))
+        context.load_verify_locations(self.ca.cert)
+        context.verify_mode = ssl.CERT_OPTIONAL
+        server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Gate)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, args=(0.05,),
+                         daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        self.api.pod('olm', 'olm-operator-1', labels={'app': 'olm-operator'},
+                     backends={8443: server.server_address[:2]})
+        data = {}
+        for key, path in zip(('tls.crt', 'tls.key'), self.ca.pair('client')):
+            with open(path, 'rb') as f:
+                data[key] = base64.b64encode(f.read()).decode()
+        self.api.store.put({'kind': 'Secret', 'data': data, 'metadata': {
+            'name': 'pprof-cert', 'namespace': 'olm'}})
+
+    def start_collector(self):
+        port = support.free_port()
+        pprofd = subprocess.Popen(
+            [cluster.PPROFD, 'serve', '--addr', '127.0.0.1:%d' % port,
+             '--data', self.path('store')], stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        self.addCleanup(support.stop, pprofd)
+        support.wait_for_port(port, pprofd)
+        return 'http://127.0.0.1:%d' % port
+
+    def setUp(self):
+        super().setUp()
+        there = ('127.0.0.1', self.ports[0])
+        self.start_etcd()
+        self.start_olm()
+        self.api.pod('controllers', 'manager-1', labels={'app': 'manager'},
+                     backends={8082: there})
+        self.api.store.put({
+            'kind': 'Deployment', 'metadata': {
+                'name': 'manager', 'namespace': 'controllers'},
+            'spec': {'selector': {'matchLabels': {'app': 'manager'}}}})
+        self.api.own_pprof = there
+        self.api.store.put({'kind': 'Node', 'metadata': {'name': 'node-1'}})
+        self.api.node_pprof['node-1'] = there
+        os.symlink(os.path.join(ROOT, 'deploy'), self.path('deploy'))
+
+    def test_every_command(self):
+        env = dict(PATH=os.path.abspath(support.BUILD) + ':' +
+                   os.environ['PATH'], HOME=self.dir, KUBECONFIG=self.config,
+                   COLLECTOR=self.start_collector())
+        listed = commands()
+        self.assertGreater(len(listed), 25)
+        if cluster.is_old_kubectl():
+            listed = [(section, command) for section, command in listed
+                      if 'able deploy/' not in command
+                      and 'apply -k' not in command]
+        for section, command in listed:
+            with self.subTest(section, command=command):
+                got = subprocess.run(['bash', '-c', command], env=env,
+                                     text=True, capture_output=True,
+                                     cwd=self.dir, timeout=120)
+                self.assertEqual(got.returncode, 0, got.stderr)
+                if ' pprof flame ' in command or ' pprof top ' in command:
+                    if ' -o ' not in command:
+                        self.assertTrue(got.stdout.strip(), command)
+        with open(self.path('web.html')) as f:
+            self.assertIn('<html', f.read())
+        self.nothing_left()
+
+    def test_pictures(self):
+        """The pictures of the README; PPROF_PICTURES says where to keep
+        them."""
+        script = os.path.join(ROOT, 'docs', 'pictures', 'terminal.py')
+        keep = os.environ.get('PPROF_PICTURES', self.dir)
+        env = dict(PATH=os.path.abspath(support.BUILD) + ':' +
+                   os.environ['PATH'], HOME=self.dir, KUBECONFIG=self.config)
+        self.api.pod('demo', 'import-x7k2p', phase='Succeeded')
+        self.api.pod('demo', 'db-0', ports=[5432], backends={
+            p: None for p in (5432, 6060, 8080, 8081, 8443, 2379, 9090,
+                              6053)})
+        for name, word, args in (
+                ('targets', 'connection refused', ['targets']),
+                ('flame', 'compressReplies', ['flame', 'deploy/web',
+                                              '--seconds=3']),
+                ('diff', 'parseRequests', ['diff', 'web-7c9f-1',
+                                           'web-7c9f-2', '--seconds=3'])):
+            with self.subTest(name):
+                out = os.path.join(keep, 'kubectl-%s.svg' % name)
+                subprocess.run(['python3', script, '--columns', '120', out,
+                                'kubectl', 'pprof', *args], env=env,
+                               check=True, timeout=120,
+                               stdout=subprocess.DEVNULL)
+                with open(out) as f:
+                    self.assertIn(word, re.sub('<[^>]*>', '', f.read()))
+
+    def test_the_name_of_kubectl_profefe(self):
+        shutil.copy(cluster.PLUGIN, self.path('kubectl-profefe'))
+        got = subprocess.run(
+            ['kubectl', 'profefe', 'capture', 'web-7c9f-1', '--profiles',
+             'heap', '--output-dir', self.path('out')],
+            env=dict(PATH=self.dir + ':' + os.environ['PATH'], HOME=self.dir,
+                     KUBECONFIG=self.config), text=True, capture_output=True)
+        self.assertEqual(got.returncode, 0, got.stderr)
+        self.assertEqual(len(os.listdir(self.path('out'))), 1)
+
+
+if __name__ == '__main__':
+    unittest.main()

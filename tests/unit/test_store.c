@@ -1,0 +1,203 @@
+#include "test.h"
+
+#include "random_profile.h"
+#include "sketch.h"
+#include "store_support.h"
+
+static struct profile *small(void)
+{
+    return sketch(
+        "types samples/count cpu/nanoseconds\n"
+        "period cpu/nanoseconds 10\n"
+        "time 5\n"
+        "duration 7\n"
+        "default cpu\n"
+        "comment words\n"
+        "drop malloc\n"
+        "map /bin/app 1000-5000 build\n"
+        "/bin/app!main;/bin/app!read<copy@io.c:7 2 20 key=value size:4kb n:3\n"
+        "/bin/app!main;/bin/app!write 1 10\n"
+        "- 3 30\n");
+}
+
+TEST(what_goes_in_comes_out)
+{
+    struct store *s = (store_place(), store_reopen(NULL));
+    struct profile *p = small();
+    struct store_id id;
+
+    EXPECT(put_profile(s, p, "api", "cpu", 0, &id));
+    EXPECT(stored_equals(s, &id, p));
+    store_close(s);
+    s = store_reopen(NULL);
+    EXPECT(stored_equals(s, &id, p));
+    store_close(s);
+    profile_free(p);
+    store_clean();
+}
+
+TEST(sealed_profiles_come_out_too)
+{
+    struct store *s = (store_place(), store_reopen(NULL));
+    struct profile *p = small();
+    struct store_id ids[5];
+    struct error err;
+
+    for (int i = 0; i < 5; i++) {
+        p->time_ns = (int64_t)1700000000 * 1000000000 + i;
+        EXPECT(put_profile(s, p, "api", "cpu", 0, &ids[i]));
+    }
+    EXPECT(sqlite_store_seal_all(s, &err));
+    for (int i = 0; i < 5; i++) {
+        p->time_ns = (int64_t)1700000000 * 1000000000 + i;
+        EXPECT(stored_equals(s, &ids[i], p));
+    }
+    store_close(s);
+    s = store_reopen(NULL);
+    for (int i = 0; i < 5; i++) {
+        p->time_ns = (int64_t)1700000000 * 1000000000 + i;
+        EXPECT(stored_equals(s, &ids[i], p));
+    }
+    store_close(s);
+    profile_free(p);
+    store_clean();
+}
+
+TEST(random_profiles_come_out_equal_and_sum_up)
+{
+    struct store *s = (store_place(), store_reopen(NULL));
+    uint64_t state = random_seed();
+    struct profile *all[40], *merged, *want;
+    struct store_query q = everything();
+    struct store_id ids[40];
+    struct error err;
+
+    for (int i = 0; i < 40; i++) {
+        all[i] = random_profile(&state, -3);
+        all[i]->time_ns = (int64_t)1700000000 * 1000000000 + i;
+        EXPECT(put_profile(s, all[i], "random", "cpu", 0, &ids[i]));
+        if (i % 13 == 12)
+            EXPECT(sqlite_store_seal_all(s, &err));
+    }
+    for (int i = 0; i < 40; i++)
+        EXPECT(stored_equals(s, &ids[i], all[i]));
+    want = profile_merge(all, 40, &err);
+    EXPECT(store_merge(s, &q, STORE_AS_SENT, NULL, &merged, NULL, &err) ==
+           STORE_OK);
+    want->default_type = merged->default_type; /* the first of any order */
+    want->doc_url = merged->doc_url;
+    want->default_type =
+        profile_intern(want, profile_str(merged, merged->default_type));
+    want->doc_url = profile_intern(want, profile_str(merged, merged->doc_url));
+    EXPECT(sums_equal(merged, want));
+    profile_free(merged);
+    profile_free(want);
+    for (int i = 0; i < 40; i++)
+        profile_free(all[i]);
+    store_close(s);
+    store_clean();
+}
+
+/*
+ * Everything beside the repo.
+ */
+
+struct pile {
+    struct store *s;
+    struct arena *a;
+    VEC(char *) paths;
+};
+
+static void pile_up(struct pile *pile, const char *dir, int depth)
+{
+    DIR *d = opendir(dir);
+    struct dirent *e;
+
+    while (d && (e = readdir(d))) {
+        char *path = arena_printf(pile->a, "%s/%s", dir, e->d_name);
+
+        if (e->d_name[0] == '.')
+            continue;
+        if (e->d_type == DT_DIR && depth)
+            pile_up(pile, path, depth - 1);
+        else if (e->d_type == DT_REG)
+            *vec_push(pile->a, &pile->paths) = path;
+    }
+    if (d)
+        closedir(d);
+}
+
+struct kept {
+    struct store_id id;
+    struct profile *p;
+};
+
+/* Puts a file; what cannot be read must be refused in the same words. */
+static bool put_file(struct store *s, const char *path, struct kept *out,
+                     bool *stored)
+{
+    struct buf bytes = BUF_INIT(BUF_NO_LIMIT);
+    struct store_receipt receipt;
+    struct error want, err;
+    struct store_put put;
+    enum store_status status;
+    bool ok = true;
+
+    file_read(path, &bytes, &err);
+    put = put_of(buf_str(&bytes), "shared", "any");
+    out->p = profile_read_memory(buf_str(&bytes), NULL, &want);
+    status = put_wait(s, &put, &receipt, &err);
+    *stored = status == STORE_OK;
+    if (!out->p)
+        ok = status == STORE_INVALID && strcmp(err.text, want.text) == 0;
+    else
+        ok = status == STORE_OK;
+    if (!ok)
+        printf("# %s: status %d, %s; want %s\n", path, status,
+               status == STORE_OK ? "" : err.text, out->p ? "" : want.text);
+    out->id = receipt.id;
+    buf_release(&bytes);
+    return ok;
+}
+
+TEST(every_profile_beside_the_repo_comes_back_equal)
+{
+    static const char *const places[] = {"golden/inputs", "endpoint-data",
+                                         "fleet-data", "page-findings"};
+    const char *shared = shared_place();
+    struct pile pile = {.a = arena_new()};
+    VEC(struct kept) kept = {0};
+    struct error err;
+
+    if (!shared) {
+        TEST_SKIP("no ../shared");
+        arena_free(pile.a);
+        return;
+    }
+    for (int i = 0; i < 4; i++)
+        pile_up(&pile, arena_printf(pile.a, "%s/%s", shared, places[i]), 3);
+    pile.s = (store_place(), store_reopen(NULL));
+    for (size_t i = 0; i < pile.paths.n; i++) {
+        struct kept k;
+        bool stored;
+
+        EXPECT(put_file(pile.s, pile.paths.v[i], &k, &stored));
+        if (k.p && stored)
+            *vec_push(pile.a, &kept) = k;
+        else
+            profile_free(k.p);
+    }
+    for (int sealed = 0; sealed < 2; sealed++) {
+        for (size_t i = 0; i < kept.n; i++)
+            EXPECT(stored_equals(pile.s, &kept.v[i].id, kept.v[i].p));
+        EXPECT(sqlite_store_seal_all(pile.s, &err));
+    }
+    printf("# %zu files, %zu profiles\n", pile.paths.n, kept.n);
+    for (size_t i = 0; i < kept.n; i++)
+        profile_free(kept.v[i].p);
+    store_close(pile.s);
+    store_clean();
+    arena_free(pile.a);
+}
+
+TEST_MAIN
