@@ -33,7 +33,7 @@ _pprof()
     hide|show|show_from|prune_from|tagfocus|tagignore|\
     tagshow|taghide|tagroot|tagleaf|sample_index|divide_by|\
     nodecount|nodefraction|edgefraction|seconds|timeout|\
-    buildid|add_comment|header|fail_above|http)
+    buildid|add_comment|header|fail_above|fail_above_share|tls_server_name|http)
         ;;
     *)
         compopt -o filenames
@@ -46,9 +46,9 @@ _pprof_flags='
     -base= -buildid= -call_tree -callgrind -comments -compact_labels
     -contentions -cum -diff_base= -disasm= -divide_by= -dot
     -drop_negative -edgefraction= -eog -evince -explain -fail_above=
-    -filefunctions -files -flame -flat -focus= -folded -functions
-    -gif -gv -header= -help -help_all -hide= -html -http= -http_cert= -http_client_ca=
-    -http_key= -ignore=
+    -fail_above_share= -filefunctions -files -flame -flat -focus=
+    -folded -functions -gif -gv -header= -help -help_all -hide= -html
+    -http= -http_cert= -http_client_ca= -http_key= -ignore=
     -intel_syntax -inuse_objects -inuse_space -json -kcachegrind
     -lines -list= -markdown -mean -mean_delay -no_browser -no_save
     -nodecount= -nodefraction= -noinlines -normalize -output= -pdf
@@ -56,8 +56,8 @@ _pprof_flags='
     -sample_index= -seconds= -show= -show_from= -showcolumns
     -source_path= -speedscope -svg -symbolize= -tagfocus= -taghide=
     -tagignore= -tagleaf= -tagroot= -tags -tagshow= -text -timeout=
-    -tls_ca= -tls_cert= -tls_key= -token_file= -tools= -top -topproto
-    -total_delay -traces -tree -trim -trim_path= -unit= -web
+    -tls_ca= -tls_cert= -tls_key= -tls_server_name= -token_file= -tools= -top -topproto
+    -total_delay -traces -tree -trim -trim_path= -unit= -version -web
     -weblist='
 
 complete -F _pprof pprof

@@ -83,6 +83,21 @@ static void *make_reply(void *arg)
     return NULL;
 }
 
+/* The handler decides which methods it takes, so it must see each one. */
+static const char *method_of(struct evhttp_request *request)
+{
+    switch (evhttp_request_get_command(request)) {
+    case EVHTTP_REQ_GET:
+        return "GET";
+    case EVHTTP_REQ_HEAD:
+        return "HEAD";
+    case EVHTTP_REQ_POST:
+        return "POST";
+    default:
+        return "OTHER";
+    }
+}
+
 static void on_request(struct evhttp_request *request, void *arg)
 {
     const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
@@ -93,8 +108,7 @@ static void on_request(struct evhttp_request *request, void *arg)
 
     x->loop = arg;
     x->request = request;
-    x->method =
-        evhttp_request_get_command(request) == EVHTTP_REQ_POST ? "POST" : "GET";
+    x->method = method_of(request);
     x->path = strdup(evhttp_uri_get_path(uri));
     x->query = strdup(query ? query : "");
     x->posted_bytes = evbuffer_get_length(posted);
