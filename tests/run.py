@@ -23,7 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ASAN = ['-Db_sanitize=address,undefined', '-Db_lundef=false']
 TSAN = ['-Db_sanitize=thread', '-Db_lundef=false']
-FUZZ_SECONDS = 45
+FUZZ_RUNS = 20000  # of each target
 
 # Tests have a limit of their own, which ends those that hang.  A busy machine
 # may be this many times slower than an idle one.
@@ -60,8 +60,8 @@ SUITES = [
     ('asan golden', 'build-asan', 'golden', {'GOLDEN_EVERY': '8'}),
     ('asan hostile', 'build-asan', 'hostile', {'PPROF_SOAK_SECONDS': '2'}),
     ('tsan hostile', 'build-tsan', 'hostile', {'PPROF_SOAK_SECONDS': '2'}),
-    ('fuzz', 'build-fuzz', ['tests/fuzz/campaign.py', '--total',
-                            str(FUZZ_SECONDS)], {}),
+    ('fuzz', 'build-fuzz', ['tests/fuzz/campaign.py', '--runs',
+                            str(FUZZ_RUNS)], {}),
 ]
 
 # One process that mostly waits: those that follow need not wait for it.

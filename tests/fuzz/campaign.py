@@ -1,11 +1,19 @@
 #!/usr/bin/env python3
 """Runs the fuzz targets with libFuzzer and prints TAP, a case a target.
 
-usage: tests/fuzz/campaign.py [--seconds N | --total N] [TARGET ...]
+usage: tests/fuzz/campaign.py [--seconds N | --runs N] [TARGET ...]
 
---seconds is CPU time for each target, --total wall-clock time for all of them
-together.  What is learned is kept in build-fuzz/corpus, findings in
-build-fuzz/findings; the seeds in tests/fuzz/corpus are only read.
+--seconds is CPU time for each target.  What is learned is kept in
+build-fuzz/corpus, so that the next campaign goes on from there.
+
+--runs is the number of inputs for each target, made from the seeds alone and
+with a fixed random seed: the same commit gives the same result everywhere.
+scripts/test uses it, because a change must not fail for what an unlucky input
+finds in another part of the tree.  New findings are the business of campaigns
+with --seconds.
+
+Findings are written to build-fuzz/findings; the seeds in tests/fuzz/corpus are
+only read.
 """
 import argparse
 import glob
@@ -13,6 +21,8 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
@@ -23,30 +33,49 @@ sys.path.insert(0, os.path.join(ROOT, 'tests'))
 import run as suites  # noqa: E402
 
 
-def fuzz(name, seconds):
-    """One target; (ended without a finding?, what was seen)."""
-    learned = os.path.join(BUILD, 'corpus', name)
+RUNS_SECONDS = 60  # a target that is slower ends here, with fewer runs
+
+
+def how_long(arguments):
+    if arguments.runs:
+        return ['-runs=%d' % arguments.runs, '-seed=1',
+                '-max_total_time=%d' % RUNS_SECONDS]
+    return ['-max_total_time=%d' % arguments.seconds]
+
+
+def fuzz(name, learned, limits):
+    """One target; (ended without a finding?, what was seen, its output)."""
     findings = os.path.join(BUILD, 'findings', name)
     seeds = os.path.join(ROOT, 'tests', 'fuzz', 'corpus', name)
-    os.makedirs(learned, exist_ok=True)
     os.makedirs(findings, exist_ok=True)
     command = [os.path.join(BUILD, 'tests', 'fuzz', 'fuzz-' + name),
-               '-max_total_time=%d' % seconds, '-timeout=20',
-               '-rss_limit_mb=2048', '-print_final_stats=1', '-verbosity=0',
+               *limits, '-timeout=20', '-rss_limit_mb=2048',
+               '-print_final_stats=1', '-verbosity=0',
                '-artifact_prefix=' + findings + '/', learned]
     if os.path.isdir(seeds):
         command.append(seeds)
+    start = time.time()
     ran = subprocess.run(command, stdout=subprocess.PIPE,
                          stderr=subprocess.STDOUT, text=True, errors='replace')
     runs = re.search(r'number_of_executed_units: *(\d+)', ran.stdout)
     return ran.returncode == 0, '%s: %s runs in %d s' % (
-        name, runs.group(1) if runs else '?', seconds), ran.stdout
+        name, runs.group(1) if runs else '?', time.time() - start), ran.stdout
+
+
+def fuzz_one(name, arguments):
+    limits = how_long(arguments)
+    if arguments.runs:
+        with tempfile.TemporaryDirectory(prefix='pprof-fuzz-') as learned:
+            return fuzz(name, learned, limits)
+    learned = os.path.join(BUILD, 'corpus', name)
+    os.makedirs(learned, exist_ok=True)
+    return fuzz(name, learned, limits)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--seconds', type=int, default=600)
-    parser.add_argument('--total', type=int)
+    parser.add_argument('--runs', type=int)
     parser.add_argument('targets', nargs='*')
     arguments = parser.parse_args()
 
@@ -58,13 +87,10 @@ def main():
         os.path.basename(path)[len('fuzz-'):] for path in programs
         if os.access(path, os.X_OK) and not os.path.isdir(path))
     jobs = os.cpu_count() or 1
-    seconds = arguments.seconds
-    if arguments.total and targets:
-        seconds = max(1, arguments.total * jobs // max(jobs, len(targets)))
 
     failed = False
     with ThreadPoolExecutor(jobs) as pool:
-        results = pool.map(lambda name: fuzz(name, seconds), targets)
+        results = pool.map(lambda name: fuzz_one(name, arguments), targets)
         for i, (fine, seen, output) in enumerate(results):
             if not fine:
                 failed = True
