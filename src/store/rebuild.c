@@ -243,16 +243,11 @@ bool rebuild_extras(struct rebuilder *b, struct str extras)
     return true;
 }
 
-bool rebuild_comment(struct rebuilder *b, struct str comment)
+void rebuild_comment(struct rebuilder *b, struct str comment)
 {
-    struct profile *p = b->p;
-    string_id id = profile_intern(p, comment);
+    string_id id = profile_intern(b->p, comment);
 
-    for (size_t i = 0; i < p->comments.n; i++)
-        if (p->comments.v[i] == id)
-            return true;
-    *vec_push(p->arena, &p->comments) = id;
-    return true;
+    *vec_push(b->p->arena, &b->p->comments) = id;
 }
 
 struct profile *rebuild_end(struct rebuilder *b, bool ok)

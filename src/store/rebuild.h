@@ -33,7 +33,7 @@ bool rebuild_image(struct rebuilder *b, uint32_t image);
 bool rebuild_sample(struct rebuilder *b, uint32_t node, uint32_t labels,
                     const int64_t *values);
 bool rebuild_extras(struct rebuilder *b, struct str extras);
-bool rebuild_comment(struct rebuilder *b, struct str comment);
+void rebuild_comment(struct rebuilder *b, struct str comment);
 
 /* The profile, which the caller owns; NULL to drop it. */
 struct profile *rebuild_end(struct rebuilder *b, bool ok);

@@ -419,10 +419,11 @@ store_list(struct store *s, const struct store_query *q,
 
 /*
  * The sum of a selection, by stack and sample labels: what profile_merge()
- * of the profiles gives, but for the order of the samples.  Memory is
- * bounded by the number of distinct stacks.  Profiles with different sample
- * types are made compatible as `pprof` does it.  Opaque ones are skipped.
- * STORE_NOT_FOUND when nothing matches.  The caller owns the result.
+ * of the profiles gives, but for the order of the samples and for many
+ * different comments (store/comments.h).  Memory is bounded by the number of
+ * distinct stacks.  Profiles with different sample types are made compatible
+ * as `pprof` does it.  Opaque ones are skipped.  STORE_NOT_FOUND when nothing
+ * matches.  The caller owns the result.
  */
 static inline enum store_status
 store_merge(struct store *s, const struct store_query *q,

@@ -63,6 +63,46 @@ TEST(sealed_profiles_come_out_too)
     store_clean();
 }
 
+/* What a merge of n profiles has: one comment of all, one of its own each. */
+static size_t merged_comments(int n)
+{
+    struct store *s = (store_place(), store_reopen(NULL));
+    struct store_query q = everything();
+    struct profile *got = NULL;
+    struct error err;
+    size_t comments = 0;
+    char text[128];
+
+    for (int i = 0; i < n; i++) {
+        snprintf(text, sizeof(text),
+                 "types samples/count\ncomment of all\ncomment number %d\n"
+                 "main 1\n",
+                 i);
+        struct profile *p = sketch(text);
+
+        EXPECT(put_profile(s, p, "api", "cpu", 0, NULL));
+        profile_free(p);
+    }
+    EXPECT(store_merge(s, &q, STORE_AS_SENT, NULL, &got, NULL, &err) ==
+           STORE_OK);
+    if (got && got->comments.n) {
+        comments = got->comments.n;
+        EXPECT_STR(profile_str(got, got->comments.v[0]), "of all");
+    }
+    profile_free(got);
+    store_close(s);
+    store_clean();
+    return comments;
+}
+
+TEST(a_merge_has_all_comments_or_those_of_all_profiles)
+{
+    EXPECT(merged_comments(1) == 2);
+    EXPECT(merged_comments(15) == 16);
+    EXPECT(merged_comments(16) == 1);
+    EXPECT(merged_comments(200) == 1);
+}
+
 TEST(random_profiles_come_out_equal_and_sum_up)
 {
     struct store *s = (store_place(), store_reopen(NULL));

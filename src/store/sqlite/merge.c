@@ -14,6 +14,7 @@
 #include "base/memory_scope.h"
 #include "profile/compatible.h"
 #include "profile/merge.h"
+#include "store/comments.h"
 #include "store/grow.h"
 #include "store/pack.h"
 #include "store/rebuild.h"
@@ -46,7 +47,7 @@ struct merging {
 
     uint32_t *all_images; /* of the result */
     size_t n_all_images, all_images_cap;
-    struct table comments;
+    struct comments comments;
     struct str first_text[2]; /* default type and URL: of the first with one */
     struct buf first_text_bytes[2];
     struct buf scratch;
@@ -116,9 +117,10 @@ static bool note_texts(struct merging *k, uint32_t header)
             return false;
     if (!unpack_u32(&r, &comments))
         return false;
+    comments_next_profile(&k->comments);
     for (uint32_t i = 0; i < comments; i++)
         if (!unpack_u32(&r, &id) ||
-            !table_intern(&k->comments, dict_get(k->d, DICT_STRING, id), &id))
+            !comments_add(&k->comments, dict_get(k->d, DICT_STRING, id)))
             return false;
     for (int i = 0; i < 2; i++) { /* they stand behind the other four */
         if (k->first_text[i].n || !texts[4 + i])
@@ -308,8 +310,10 @@ static struct profile *group_profile(struct merging *k, const struct group *g)
     b.p->time_ns = g->time_ns;
     b.p->duration_ns = g->duration_ns;
     b.p->period = g->period;
-    for (uint32_t i = 0; ok && i < k->comments.n; i++)
-        ok = rebuild_comment(&b, table_get(&k->comments, i));
+    b.p->comments.n = 0; /* those of the first profile are among all */
+    for (uint32_t i = 0; i < k->comments.texts.n; i++)
+        if (comments_keeps(&k->comments, i))
+            rebuild_comment(&b, table_get(&k->comments.texts, i));
     if (!b.p->default_type)
         b.p->default_type = profile_intern(b.p, k->first_text[0]);
     if (!b.p->doc_url)
@@ -383,7 +387,7 @@ static void release(struct merging *k)
     free(k->images);
     free(k->all_images);
     table_release(&k->signatures);
-    table_release(&k->comments);
+    comments_release(&k->comments);
     dict_release(&k->result);
     buf_release(&k->scratch);
     for (int i = 0; i < 2; i++)
