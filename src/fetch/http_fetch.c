@@ -480,8 +480,9 @@ void http_error_words(const struct http_reply *reply, struct error *err)
     bool text = strncmp(reply->content_type, "text/plain", 10) == 0 ||
                 strncmp(reply->content_type, "application/json", 16) == 0;
 
-    error_set(err, "server response: %d%s%s", reply->status,
-              reply->reason[0] ? " " : "", reply->reason);
+    error_set_code(err, reply->status == 404 ? ENOENT : 0,
+                   "server response: %d%s%s", reply->status,
+                   reply->reason[0] ? " " : "", reply->reason);
     if (text && body.n) {
         size_t used = strlen(err->text);
 

@@ -60,7 +60,8 @@ bool http_fetch(struct str url, bool post, struct str body,
 
 /*
  * "server response: 404 Not Found - <body>": the words for a reply that is
- * not 200.  A text body is shown, cut to a few lines.
+ * not 200.  A text body is shown, cut to a few lines.  The code of a 404 is
+ * ENOENT.
  */
 void http_error_words(const struct http_reply *reply, struct error *err);
 

@@ -6,6 +6,8 @@
  */
 #include "symbol/remote.h"
 
+#include <errno.h>
+
 #include "base/map.h"
 #include "symbol/unsymbolizable.h"
 
@@ -245,7 +247,8 @@ void symbolize_remote(struct profile *p,
         if (ask(p, i, source, request, &err)) {
             m->has_functions = true;
         } else {
-            buf_addf(messages, "No names from the server: %s\n", err.text);
+            if (err.code != ENOENT) /* there is no symbol service */
+                buf_addf(messages, "No names from the server: %s\n", err.text);
             refused = source->url;
         }
     }

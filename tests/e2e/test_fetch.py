@@ -304,6 +304,11 @@ class Symbols(support.TestCase):
         self.assertIn('/symbol: server response: 403 Forbidden - forbidden',
                       self.pprof('-top', '-no_save', self.serve([])).stderr)
 
+    def test_a_server_without_symbol_service_is_not_a_problem(self):
+        run = self.top([], otherwise=(404, b'nothing here\n'))
+        self.assertIn('<unknown>', run.stdout)
+        self.assertNotIn('No names', run.stderr)
+
 
 @support.needs('openssl')
 @unittest.skipUnless(os.path.isdir(test_security_cluster.REVIEWS),
