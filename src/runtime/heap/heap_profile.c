@@ -117,7 +117,7 @@ static void add_comments(struct buf *c)
 
     if (off)
         buf_addf(c, "heap profile is off: %s\n", off);
-    buf_addf(c, "heap samples: %llu, one every %llu bytes in the mean\n",
+    buf_addf(c, "heap samples: %llu, on average one per %llu bytes\n",
              (unsigned long long)atomic_load(&heap.samples),
              (unsigned long long)heap_rate());
     buf_addf(c,
