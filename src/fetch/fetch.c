@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -18,6 +19,8 @@
 #include "base/goformat.h"
 #include "fetch/source_url.h"
 #include "perf/convert.h"
+
+#define BUSY_PAUSE_NS 500000000
 
 /* What the threads share: each takes the next source until none is left. */
 struct work {
@@ -74,8 +77,9 @@ static void announce(const struct source_url *source,
     buf_release(&words);
 }
 
-static bool get(const struct source_url *source, const struct fetch_options *o,
-                struct http_reply *reply, struct error *err)
+static bool ask_once(const struct source_url *source,
+                     const struct fetch_options *o, struct http_reply *reply,
+                     struct error *err)
 {
     struct http_options http = o->http;
     struct wait wait = {.options = o,
@@ -89,8 +93,39 @@ static bool get(const struct source_url *source, const struct fetch_options *o,
         http.tick = tell_progress;
         http.tick_arg = &wait;
     }
-    if (!http_fetch(source->url, false, STR(""), &http, reply, err))
-        return error_wrap(err, "http fetch");
+    return http_fetch(source->url, false, STR(""), &http, reply, err) ||
+           error_wrap(err, "http fetch");
+}
+
+/*
+ * Go programs, and ours, make one CPU profile at a time, and a collector may
+ * be taking one every minute.
+ */
+static bool is_busy(const struct http_reply *reply)
+{
+    return reply->status == 500 &&
+           str_has_suffix(str_trim(buf_str(&reply->body)),
+                          STR("profiling already in use"));
+}
+
+static bool get(const struct source_url *source, const struct fetch_options *o,
+                struct http_reply *reply, struct error *err)
+{
+    int64_t give_up_ns = clock_monotonic_ns() + source->timeout_ns;
+    bool told = false;
+
+    for (;;) {
+        if (!ask_once(source, o, reply, err))
+            return false;
+        if (!is_busy(reply) || clock_monotonic_ns() >= give_up_ns)
+            break;
+        if (!told)
+            o->say(o->say_arg, "Another client is taking a profile there; "
+                               "waiting for it to end");
+        told = true;
+        buf_release(&reply->body);
+        nanosleep(&(struct timespec){.tv_nsec = BUSY_PAUSE_NS}, NULL);
+    }
     if (reply->status == 200)
         return true;
     http_error_words(reply, err);

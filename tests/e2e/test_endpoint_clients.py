@@ -272,6 +272,29 @@ class Commands(test_endpoint.Endpoint):
         done = self.pprof('-top', '-no_save', self.url + 'nope')
         self.assert_fails(done, 'Unknown profile')
 
+    def take_a_profile(self, seconds):
+        """Another client's; returns once it is under way."""
+        host, port = self.address.split(':')
+        s = socket.create_connection((host, int(port)))
+        self.addCleanup(s.close)
+        s.sendall(b'GET /debug/pprof/profile?seconds=%d HTTP/1.1\r\n'
+                  b'Host: localhost\r\n\r\n' % seconds)
+        while self.get('profile?seconds=1')[0] != 500:
+            pass
+
+    def test_our_pprof_waits_for_the_profile_of_another_client(self):
+        self.take_a_profile(3)
+        done = self.pprof('-top', '-no_save', '-seconds=1', self.address)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('Another client is taking a profile there', done.stderr)
+        self.assertIn('Type: cpu', done.stdout)
+
+    def test_our_pprof_does_not_wait_for_ever(self):
+        self.take_a_profile(200)
+        done = self.pprof('-top', '-no_save', '-seconds=1', '-timeout=1',
+                          self.address)
+        self.assert_fails(done, 'cpu profiling already in use')
+
     def test_a_collector_of_profefes_kind(self):
         """All of its types at once, the bodies taken as they come."""
         names = ('allocs', 'block', 'goroutine', 'heap', 'mutex',
