@@ -64,6 +64,8 @@ struct acknowledged {
 
 static void child(struct acknowledged *shared, int first)
 {
+    static const struct store_retention rule = {.service = STR("old"),
+                                                .max_age_ns = {1000000000}};
     struct store_options o = store_test_options();
     struct store *s;
     struct error err;
@@ -71,11 +73,16 @@ static void child(struct acknowledged *shared, int first)
     o.no_background = false;
     o.seal_profiles = 20; /* be busy with sealing, too */
     o.compact_segments = 3;
+    o.retention = &rule;
+    o.n_retention = 1;
     s = sqlite_store_open(&o, &err);
     for (int i = first; s; i++) {
         struct profile *p = numbered(i);
         int at = shared->n;
 
+        /* In the log beside the others, and in files that expire. */
+        if (i % 2 && !put_profile(s, p, "old", "cpu", 1, NULL))
+            _exit(1);
         if (!put_profile(s, p, i % 3 ? "api" : "web", "cpu", 0,
                          &shared->ids[at]))
             _exit(1);

@@ -312,6 +312,61 @@ TEST(what_is_too_old_goes_by_service_and_type)
     store_clean();
 }
 
+/*
+ * Profiles that have expired are gone, though the log still has a part of
+ * them for the sake of another service's.  `first` comes in first.
+ */
+static void expire_in_the_log(const char *first, const char *second,
+                              const struct store_retention *rule,
+                              uint64_t max_disk_bytes)
+{
+    struct store_options o = clocked();
+    struct profile *p = sketch("types x/count\nmain;a 1\n");
+    struct profile *q = sketch("types x/count\nmain;b 1\n");
+    const char *order[] = {first, second, "old", "old"};
+    struct store *s;
+
+    o.seal_profiles = 3;
+    o.retention = rule;
+    o.n_retention = rule ? 1 : 0;
+    o.max_disk_bytes = max_disk_bytes;
+    now_ns = MIDNIGHT + 10 * DAY;
+    s = store_reopen(&o);
+    for (int i = 0; i < 4; i++)
+        put_profile(s, i % 2 ? q : p, order[i], "cpu",
+                    strcmp(order[i], "old") == 0 ? MIDNIGHT : now_ns, NULL);
+    work_off(s);
+    EXPECT(count_files("day-") == 0);
+    EXPECT(count_profiles(s, "old") == 0);
+    for (int i = 0; s && i < 2; i++) {
+        store_close(s);
+        s = store_reopen(&o);
+        EXPECT(s != NULL);
+        EXPECT(!s || count_profiles(s, "new") == 1);
+        EXPECT(!s || count_profiles(s, "old") == 0);
+        if (s)
+            work_off(s);
+    }
+    store_close(s);
+    profile_free(p);
+    profile_free(q);
+}
+
+TEST(expired_profiles_leave_a_log_that_can_be_read)
+{
+    const struct store_retention rule = {.max_age_ns = {2 * DAY}};
+    static const char *const orders[][2] = {{"old", "new"}, {"new", "old"}};
+
+    for (int i = 0; i < 2; i++) {
+        store_place();
+        expire_in_the_log(orders[i][0], orders[i][1], &rule, 0);
+        store_clean();
+        store_place();
+        expire_in_the_log(orders[i][0], orders[i][1], NULL, 1);
+        store_clean();
+    }
+}
+
 TEST(a_limit_on_the_disk_deletes_the_oldest_days)
 {
     struct store_options o;

@@ -371,6 +371,18 @@ bool seal_step(struct sqlite_store *s, bool *did, struct error *err);
 bool compact_step(struct sqlite_store *s, bool *did, struct error *err);
 bool downsample_step(struct sqlite_store *s, bool *did, struct error *err);
 bool retain_step(struct sqlite_store *s, bool *did, struct error *err);
+
+/*
+ * log.c
+ */
+bool marks_open(struct sqlite_store *s, struct error *err);
+
+/* Notes that a segment is complete in the day files, whatever the log still
+ * has of it. */
+bool mark_sealed(struct sqlite_store *s, struct str service,
+                 uint64_t generation, struct error *err);
+
+/* Deletes what no open segment needs. */
 bool trim_log(struct sqlite_store *s, struct error *err);
 
 /* The bytes of an opaque profile in head.db, still compressed. */

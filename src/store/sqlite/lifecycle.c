@@ -272,8 +272,8 @@ static bool open_files(struct sqlite_store *s, struct error *err)
     snprintf(path, sizeof(path), "%s/head.db", s->dir);
     return db_open(path, true, head_schema, &s->head, err) &&
            db_open(path, false, head_schema, &s->checkpointer, err) &&
-           days_load(s, err) && replay(s, err) && commit_start(s, err) &&
-           worker_start(s, err);
+           marks_open(s, err) && days_load(s, err) && replay(s, err) &&
+           commit_start(s, err) && worker_start(s, err);
 }
 
 struct store *sqlite_store_open(const struct store_options *options,

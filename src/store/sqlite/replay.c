@@ -1,8 +1,9 @@
 /*
- * What the log holds becomes the open segments again.  Rows that a day file
- * has already, because the process ended between sealing and trimming the
- * log, are left out: each day file says which generations of a service it
- * has.
+ * What the log holds becomes the open segments again.
+ *
+ * Rows of segments that are marked as sealed (log.c) are left out.  So are
+ * rows that a day file has already, because the process ended between sealing
+ * and the mark: each day file says which generations of a service it has.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +11,30 @@
 #include "store/pack.h"
 #include "store/sqlite/engine.h"
 
+struct replaying {
+    struct sqlite_store *s;
+    sqlite3_stmt *marks;
+};
+
 static bool damaged(int64_t seq, struct error *err)
 {
     return error_set(err,
                      "head.db: row %lld of the log is damaged; run `pprofd "
                      "check`",
                      (long long)seq);
+}
+
+/* Is the segment complete in the day files? */
+static bool is_marked(struct replaying *k, struct str service,
+                      uint64_t generation, bool *out, struct error *err)
+{
+    bool ok;
+
+    db_bind_str(k->marks, 1, service);
+    sqlite3_bind_int64(k->marks, 2, (int64_t)generation);
+    ok = db_step(k->s->head, k->marks, out, "read", err);
+    sqlite3_reset(k->marks);
+    return ok;
 }
 
 /* Has the file got this generation? */
@@ -52,43 +71,6 @@ static bool is_sealed(struct sqlite_store *s, struct str service,
     ok = day_has(s, day, service, generation, out, err);
     day_put(s, day);
     return ok;
-}
-
-/* Has any? */
-static bool is_sealed_anywhere(struct sqlite_store *s, struct str service,
-                               uint64_t generation, bool *out,
-                               struct error *err)
-{
-    struct day **files;
-    size_t n;
-    bool ok = true;
-
-    *out = false;
-    if (!days_between(s, STORE_RAW, INT64_MIN, INT64_MAX, &files, &n))
-        return error_set(err, "out of memory");
-    for (size_t i = 0; i < n; i++) {
-        if (ok && !*out)
-            ok = day_has(s, files[i], service, generation, out, err);
-        day_put(s, files[i]);
-    }
-    free(files);
-    return ok;
-}
-
-/*
- * When a segment has been sealed, the log is trimmed up to the oldest row
- * that another service needs; rows behind that may hold the rest of the
- * sealed segment, without its beginning.
- */
-static bool is_rest(const struct open_segment *g, struct wire_reader at,
-                    bool *out)
-{
-    uint32_t strings;
-
-    if (!unpack_u32(&at, &strings))
-        return false;
-    *out = g->n_rows == 0 && strings > g->d.tables[DICT_STRING].n;
-    return true;
 }
 
 /* The segment that an entry belongs to.  The one before it, if it still has
@@ -142,10 +124,11 @@ static struct open_row *read_row(struct wire_reader *r,
     return row;
 }
 
-static bool replay_entry(struct sqlite_store *s, struct str bytes, int64_t seq,
+static bool replay_entry(struct replaying *k, struct str bytes, int64_t seq,
                          struct error *err)
 {
     struct wire_reader r = unpack_begin(bytes);
+    struct sqlite_store *s = k->s;
     struct open_segment *g;
     struct open_row *row;
     struct service *v;
@@ -155,24 +138,16 @@ static bool replay_entry(struct sqlite_store *s, struct str bytes, int64_t seq,
 
     if (!unpack_bytes(&r, &name) || !wire_read_varint(&r, &generation))
         return damaged(seq, err);
+    if (!is_marked(k, name, generation, &sealed, err))
+        return false;
+    if (sealed)
+        return true;
     v = service_get(s, name, true);
     g = v ? segment_for(s, v, generation, err) : NULL;
     if (!g) {
         if (v)
             service_put(s, v);
         return v ? false : error_set(err, "out of memory");
-    }
-    if (!is_rest(g, r, &sealed)) {
-        service_put(s, v);
-        return damaged(seq, err);
-    }
-    if (sealed) {
-        open_segment_free(g);
-        v->open = NULL;
-        service_put(s, v);
-        if (!is_sealed_anywhere(s, name, generation, &sealed, err))
-            return false;
-        return sealed || damaged(seq, err);
     }
     row = dict_read_since(&g->d, &r) ? read_row(&r, g) : NULL;
     service_put(s, v);
@@ -191,8 +166,8 @@ static bool replay_entry(struct sqlite_store *s, struct str bytes, int64_t seq,
     return true;
 }
 
-static bool replay_record(struct sqlite_store *s, struct str record,
-                          int64_t seq, struct error *err)
+static bool replay_record(struct replaying *k, struct str record, int64_t seq,
+                          struct error *err)
 {
     struct wire_reader r;
     struct str entry;
@@ -207,12 +182,12 @@ static bool replay_record(struct sqlite_store *s, struct str record,
     for (r = unpack_begin(record); wire_more(&r);)
         if (!unpack_bytes(&r, &entry))
             return damaged(seq, err);
-        else if (!replay_entry(s, entry, seq, err))
+        else if (!replay_entry(k, entry, seq, err))
             return false;
     return true;
 }
 
-struct replaying {
+struct recalling {
     struct sqlite_store *s;
     struct error *err;
 };
@@ -221,7 +196,7 @@ struct replaying {
  * changes. */
 static bool remember_last(struct service *v, void *arg)
 {
-    struct replaying *k = arg;
+    struct recalling *k = arg;
     struct open_reader r = {0};
     bool ok = true;
 
@@ -231,8 +206,9 @@ static bool remember_last(struct service *v, void *arg)
     return ok && seal_retire(k->s, v, k->err);
 }
 
-bool replay(struct sqlite_store *s, struct error *err)
+static bool replay_log(struct replaying *k, struct error *err)
 {
+    struct sqlite_store *s = k->s;
     sqlite3_stmt *st =
         db_prepare(s->head, "SELECT seq, b FROM log ORDER BY seq", err);
     bool more = true, ok = st != NULL;
@@ -242,11 +218,23 @@ bool replay(struct sqlite_store *s, struct error *err)
         int64_t seq = sqlite3_column_int64(st, 0);
         struct str record = db_column_str(st, 1);
 
-        ok = replay_record(s, record, seq, err);
+        ok = replay_record(k, record, seq, err);
         s->next_seq = seq + 1;
         atomic_store(&s->settled_seq, seq);
         atomic_fetch_add(&s->log_bytes, (long long)record.n);
     }
     sqlite3_finalize(st);
-    return ok && service_each(s, remember_last, &(struct replaying){s, err});
+    return ok;
+}
+
+bool replay(struct sqlite_store *s, struct error *err)
+{
+    struct replaying k = {.s = s};
+    bool ok;
+
+    k.marks = db_prepare(
+        s->head, "SELECT 1 FROM sealed WHERE service=? AND generation=?", err);
+    ok = k.marks && replay_log(&k, err);
+    sqlite3_finalize(k.marks);
+    return ok && service_each(s, remember_last, &(struct recalling){s, err});
 }

@@ -255,23 +255,34 @@ static void wait_for_pending(struct service *v)
     }
 }
 
+/* What is on disk already must not be seen twice. */
+static void hide(struct seal *k, int32_t day)
+{
+    for (size_t i = 0; i < k->g->n_rows; i++) {
+        struct open_row *row = k->g->rows[i];
+
+        if (row->state == ROW_DONE && day_number(k->s, row->created_ns) == day)
+            row->state = ROW_PENDING;
+    }
+}
+
+/* The segment stays until it is marked, so that the log does: when that
+ * fails, the next try finds all of its rows sealed. */
 static bool finish(struct seal *k, struct error *err)
 {
-    struct open_segment *g = k->g;
     bool ok = true;
 
     pthread_mutex_lock(&k->v->lock);
-    for (size_t i = 0; ok && i < k->n; i++)
+    for (size_t i = 0; ok && i < k->n; i++) {
         ok = commit_day(k, &k->days[i], err);
+        if (ok)
+            hide(k, k->days[i].number);
+    }
+    pthread_mutex_unlock(&k->v->lock);
+    ok = ok && mark_sealed(k->s, k->v->name, k->g->generation, err);
+    pthread_mutex_lock(&k->v->lock);
     if (ok)
         k->v->sealing = NULL;
-    else /* what is on disk already must not be seen twice */
-        for (size_t i = 0; i < g->n_rows; i++)
-            for (size_t n = 0; n < k->n && !k->days[n].begun; n++)
-                if (day_number(k->s, g->rows[i]->created_ns) ==
-                        k->days[n].number &&
-                    g->rows[i]->state == ROW_DONE)
-                    g->rows[i]->state = ROW_PENDING;
     pthread_mutex_unlock(&k->v->lock);
     return ok;
 }
@@ -398,105 +409,4 @@ bool seal_step(struct sqlite_store *s, bool *did, struct error *err)
         ok = ok && trim_log(s, err);
     }
     return ok;
-}
-
-/*
- * The log.
- */
-
-static bool oldest(struct service *v, void *arg)
-{
-    int64_t *min = arg;
-    struct open_segment *list[2];
-
-    pthread_mutex_lock(&v->lock);
-    list[0] = v->open;
-    list[1] = v->sealing;
-    for (int i = 0; i < 2; i++)
-        if (list[i] && list[i]->first_seq && list[i]->first_seq < *min)
-            *min = list[i]->first_seq;
-    pthread_mutex_unlock(&v->lock);
-    return true;
-}
-
-/* In small transactions, so that commits are not held up. */
-static bool trim_some(struct sqlite_store *s, int64_t below, bool *more,
-                      struct error *err)
-{
-    char sql[160];
-    bool ok;
-
-    snprintf(sql, sizeof(sql),
-             "DELETE FROM log WHERE seq IN (SELECT seq FROM log WHERE "
-             "seq<%lld LIMIT 16)",
-             (long long)below);
-    pthread_mutex_lock(&s->head_lock);
-    ok = db_exec(s->head, sql, err);
-    *more = ok && sqlite3_changes(s->head) == 16;
-    pthread_mutex_unlock(&s->head_lock);
-    return ok;
-}
-
-static bool measure_log(struct sqlite_store *s, struct error *err)
-{
-    sqlite3_stmt *st;
-    bool more, ok;
-
-    pthread_mutex_lock(&s->head_lock);
-    st = db_prepare(s->head, "SELECT total(length(b)) FROM log", err);
-    ok = st && db_step(s->head, st, &more, "read", err);
-    if (ok)
-        atomic_store(&s->log_bytes, sqlite3_column_int64(st, 0));
-    sqlite3_finalize(st);
-    pthread_mutex_unlock(&s->head_lock);
-    return ok;
-}
-
-/*
- * Gives the free pages of head.db back to the file system, but only when they
- * are the larger part of it: the next profiles will need some again.  A step
- * under the lock moves few pages, so that commits are not held up; `pages` is
- * the size before it, and a step that changed nothing is the last.
- */
-static bool shrink_some(struct sqlite_store *s, int64_t *pages, bool *more,
-                        struct error *err)
-{
-    int64_t before = *pages, unused;
-    bool ok;
-
-    pthread_mutex_lock(&s->head_lock);
-    ok = db_number(s->head, "PRAGMA page_count", pages, err) &&
-         db_number(s->head, "PRAGMA freelist_count", &unused, err);
-    *more = ok && unused > *pages / 2 && *pages < before;
-    if (*more)
-        ok = db_exec(s->head, "PRAGMA incremental_vacuum(128)", err);
-    pthread_mutex_unlock(&s->head_lock);
-    return ok;
-}
-
-/* The file gets shorter when its pages come back from the WAL. */
-static bool shrink_head(struct sqlite_store *s, struct error *err)
-{
-    bool more = true, ok = true, shrunk = false;
-    int64_t pages = INT64_MAX;
-
-    while (ok && (ok = shrink_some(s, &pages, &more, err)) && more)
-        shrunk = true;
-    if (ok && shrunk)
-        sqlite3_wal_checkpoint_v2(s->checkpointer, NULL,
-                                  SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-    return ok;
-}
-
-/* Only rows whose entries have all been marked: the others are not known to
- * their segments yet. */
-bool trim_log(struct sqlite_store *s, struct error *err)
-{
-    int64_t below = atomic_load(&s->settled_seq) + 1;
-    bool more = true, ok = true;
-
-    service_each(s, oldest, &below);
-    while (ok && more)
-        ok = trim_some(s, below, &more, err);
-    return ok && measure_log(s, err) && shrink_head(s, err);
 }
