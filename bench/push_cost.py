@@ -9,11 +9,15 @@ number of requests.  COLLECTOR is healthy, killed (after a quarter of the
 time), slow (a byte a second), full (503), garbage or none (both runs without
 push: the noise of the machine).
 
-Each of ROUNDS (2) rounds runs the program twice at the same time, one on each
-of two CPUs, with and without push, doing the same work for about SECONDS
-(60); the next round exchanges the CPUs.  One line says how the CPU time
-(user and system, all threads) with push compares to that without, and how much
-of it the library's own threads used.
+Each of ROUNDS (4) rounds runs the program twice at the same time on the same
+CPU, with and without push, doing the same work of about SECONDS (60) of CPU
+time; the next round takes the other CPU.  The kernel gives both turns of a few
+milliseconds, so whatever else happens on the machine slows both down alike.
+One line says, as medians over the rounds, how the CPU time (user and system,
+all threads) with push compares to that without, what the difference is in
+percent of one CPU, and how much of it the library's own threads used.  With
+half a CPU for each program, the ratio is higher than for one that has a CPU
+alone.
 """
 import json
 import os
@@ -83,9 +87,7 @@ def spin(count):
 
 
 def calibrate_cpu(seconds):
-    begin = time.monotonic()
-    subprocess.run(spin(20000), check=True)
-    return int(20000 * seconds / (time.monotonic() - begin))
+    return int(20000 * seconds / Run(spin(20000), 0).wait())
 
 
 def redis_command(directory):
@@ -108,12 +110,12 @@ def redis_load(directory, cpu, count):
         s.recv(100)
 
 
-def server_pair(prefix, cpus, directory, count):
+def server_pair(prefix, cpu, directory, count):
     paths = [os.path.join(directory, name) for name in ('plain', 'pushed')]
     commands = [redis_command(paths[0]), [*prefix, *redis_command(paths[1])]]
-    runs = [Run(command, cpu) for command, cpu in zip(commands, cpus)]
-    loads = [threading.Thread(target=redis_load, args=(path, cpu, count))
-             for path, cpu in zip(paths, cpus)]
+    runs = [Run(command, cpu) for command in commands]
+    loads = [threading.Thread(target=redis_load, args=(path, 1 - cpu, count))
+             for path in paths]
     for load in loads:
         load.start()
     for load in loads:
@@ -124,15 +126,13 @@ def server_pair(prefix, cpus, directory, count):
 
 
 def calibrate_server(directory, seconds):
-    begin = time.monotonic()
-    for run in server_pair([], (0, 1), directory, 50000):
-        run.wait()
-    return int(50000 * seconds / (time.monotonic() - begin))
+    used = [run.wait() for run in server_pair([], 0, directory, 50000)]
+    return int(50000 * seconds / max(used))
 
 
-def cpu_pair(prefix, cpus, _, count):
-    commands = [spin(count), [*prefix, *spin(count)]]
-    return [Run(command, cpu) for command, cpu in zip(commands, cpus)]
+def cpu_pair(prefix, cpu, _, count):
+    return [Run(command, cpu)
+            for command in (spin(count), [*prefix, *spin(count)])]
 
 
 class Trouble:
@@ -165,25 +165,29 @@ class Trouble:
 
 
 def measure(name, pair, count, seconds, rounds):
-    ratios, own = [], []
+    ratios, percents, own = [], [], []
     for i in range(rounds):
         with tempfile.TemporaryDirectory() as directory:
             trouble = Trouble(name, directory, seconds)
-            runs = pair(trouble.prefix, (i % 2, 1 - i % 2), directory, count)
+            begin = time.monotonic()
+            runs = pair(trouble.prefix, i % 2, directory, count)
             plain, pushed = [run.wait() for run in runs]
+            wall = time.monotonic() - begin
             trouble.close()
             ratios.append(pushed / plain)
-            own.append(sum(runs[1].own.values()) / plain)
-    return {'ratio': round(statistics.geometric_mean(ratios), 4),
-            'all': [round(r, 4) for r in ratios],
-            'own_threads': [round(o, 5) for o in own],
-            'cpu_seconds': round(plain, 1)}
+            percents.append(100 * (pushed - plain) / wall)
+            own.append(100 * sum(runs[1].own.values()) / wall)
+    return {'ratio': round(statistics.median(ratios), 4),
+            'percent_of_a_cpu': round(statistics.median(percents), 3),
+            'own_threads_percent': round(statistics.median(own), 3),
+            'ratios': [round(r, 4) for r in ratios],
+            'cpu_seconds': round(plain, 1), 'wall_seconds': round(wall, 1)}
 
 
 def main():
     program, name = sys.argv[2:4]
     seconds = float(sys.argv[4]) if len(sys.argv) > 4 else 60
-    rounds = int(sys.argv[5]) if len(sys.argv) > 5 else 2
+    rounds = int(sys.argv[5]) if len(sys.argv) > 5 else 4
     if program == 'cpu':
         pair, count = cpu_pair, calibrate_cpu(seconds)
     else:

@@ -6,10 +6,7 @@ import http.server
 import json
 import os
 import re
-import shutil
 import signal
-import socket
-import struct
 import subprocess
 import sys
 import threading
@@ -18,7 +15,6 @@ import unittest
 
 import support
 from collector import PPROFD, Pprofd, cpu_profile, heap_profile
-from test_etcd import EXTENSIONS, make_ca, make_certificate
 
 BUILD = os.path.abspath(support.BUILD)
 PPROF_RUN = os.path.join(BUILD, 'pprof-run')
@@ -267,72 +263,6 @@ class RealEndpoints(ScrapeTest):
         self.wait_stored('pprofd', 'goroutine', 'main')
 
 
-@support.needs('etcd', 'openssl')
-class Etcd(ScrapeTest):
-    def setUp(self):
-        super().setUp()
-        self.write('extensions', EXTENSIONS)
-        make_ca(self.dir, 'ca')
-        make_ca(self.dir, 'foreign')
-        make_certificate(self.dir, 'server', 'ca', 'server')
-        make_certificate(self.dir, 'client', 'ca', 'client')
-        make_certificate(self.dir, 'stranger', 'foreign', 'client')
-        self.port, peer = support.free_port(), support.free_port()
-        url = 'https://127.0.0.1:%d' % self.port
-        peer_url = 'http://127.0.0.1:%d' % peer
-        etcd = subprocess.Popen(
-            ['etcd', '--name', 'test', '--data-dir', self.path('etcd'),
-             '--listen-client-urls', url, '--advertise-client-urls', url,
-             '--listen-peer-urls', peer_url, '--initial-advertise-peer-urls',
-             peer_url, '--initial-cluster', 'test=' + peer_url,
-             '--cert-file', self.path('server.crt'), '--key-file',
-             self.path('server.key'), '--client-cert-auth',
-             '--trusted-ca-file', self.path('ca.crt'), '--enable-pprof',
-             '--logger', 'zap'],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(support.stop, etcd)
-        support.wait_for_port(self.port, etcd)
-
-    def use(self, name):
-        for end in ('.crt', '.key'):
-            shutil.copy(self.path(name + end), self.path('now' + end + '.new'))
-            os.rename(self.path('now' + end + '.new'), self.path('now' + end))
-
-    def job(self, name, *more):
-        return job(name, '127.0.0.1:%d' % self.port, 'scheme: https',
-                   'profiles: [heap]', *more)
-
-    def test_mutual_tls_and_rotation(self):
-        self.use('client')
-        # Paths are relative to the configuration.
-        self.start(
-            self.job('etcd', 'tls_config: {ca_file: ca.crt, cert_file: '
-                     'now.crt, key_file: now.key}'),
-            self.job('bare', 'tls_config: {ca_file: ca.crt}'),
-            self.job('blind', 'tls_config: {cert_file: client.crt, key_file: '
-                     'client.key}'),
-            self.job('misled', 'tls_config: {ca_file: ca.crt, cert_file: '
-                     'client.crt, key_file: client.key, server_name: x.y}'),
-            self.job('careless', 'tls_config: {insecure_skip_verify: true, '
-                     'cert_file: client.crt, key_file: client.key}'))
-        self.wait_good('heap', service='etcd')
-        self.wait_stored('etcd', 'heap', 'etcd')
-        self.wait_good('heap', service='careless')
-        self.wait_bad('certificate problem', 'wants a client certificate',
-                      service='bare')
-        self.wait_bad('certificate problem', 'not trusted.*ca_file',
-                      service='blind')
-        self.wait_bad('certificate problem', 'another name.*server_name',
-                      service='misled')
-        # A certificate that etcd does not trust, and then the right one again.
-        self.use('stranger')
-        self.wait_bad('certificate problem', 'refused the client certificate',
-                      service='etcd')
-        good = self.profiles(service='etcd')['heap']['good']
-        self.use('client')
-        self.wait_good('heap', more_than=good, service='etcd')
-
-
 class Failures(ScrapeTest):
     def test_failures_in_words(self):
         e = self.endpoint()
@@ -480,16 +410,6 @@ class Credentials(ScrapeTest):
         self.assertEqual(e.seen[0][0], '/debug/pprof/heap?gc=1&x=a+b')
 
 
-def dns_reply(query, answers):
-    """A DNS reply; answers: [(type, data)]."""
-    end = query.index(b'\0', 12) + 5
-    reply = query[:2] + struct.pack('>HHHHH', 0x8180, 1, len(answers), 0, 0)
-    reply += query[12:end]
-    for kind, data in answers:
-        reply += struct.pack('>HHHIH', 0xc00c, kind, 1, 1, len(data)) + data
-    return reply
-
-
 class Discovery(ScrapeTest):
     def services(self):
         return sorted(t['service'] for t in self.targets())
@@ -535,12 +455,26 @@ class Discovery(ScrapeTest):
         web.replies['/list'] = (200, b'[]')
         self.wait(lambda: self.services() == [], 'still there')
 
-    def test_addresses_from_dns(self):
+    def test_every_discovery_of_a_job_says_why_it_fails(self):
         e = self.endpoint()
-        self.start('- job_name: d\n  scrape_interval: 1s\n  profiles: [heap]\n'
-                   '  dns_sd_configs: [{names: [localhost], type: A, port: %d}]'
-                   '\n' % e.port)
-        self.wait_good('heap', instance=e.address)
+        self.write('a.json', '{')
+        self.write('b.json', '[')
+        self.start('- job_name: j\n  profiles: [heap]\n'
+                   '  static_configs: [{targets: ["%s"]}]\n'
+                   '  file_sd_configs: [{files: [a.json]}, {files: [b.json]}]\n'
+                   '  http_sd_configs: [{url: "http://%s/none"}]\n'
+                   % (e.address, e.address))
+
+        def words():
+            return self.pprofd.get('/api/1/targets').json['jobs'][0].get(
+                'discovery_error', '')
+        self.wait(lambda: words().count('; ') == 2, 'not all are told')
+        for part, word in zip(words().split('; '),
+                              ('a.json', 'b.json', '404')):
+            self.assertIn(word, part)
+        page = self.pprofd.get('/targets').text
+        for word in ('a.json', 'b.json', '404'):
+            self.assertIn(word, page)
 
 
 class Reload(ScrapeTest):

@@ -67,6 +67,14 @@ TEST(mistakes_have_a_place_and_a_suggestion)
                    "  - {names: [x], type: A}\n",
                    "pprofd.yaml:4:3: scrape_configs[0].dns_sd_configs needs a "
                    "port from 1 to 65535 for the type A");
+    EXPECT_MISTAKE("scrape_configs:\n- job_name: a\n  dns_sd_configs:\n"
+                   "  - {names: [x], nameserver: \"127.0.0.1:0\"}\n",
+                   "pprofd.yaml:4:3: scrape_configs[0].dns_sd_configs needs an "
+                   "address like 127.0.0.1:53 as nameserver");
+    EXPECT_MISTAKE("scrape_configs:\n- job_name: a\n  dns_sd_configs:\n"
+                   "  - {names: [x], nameserver: dns.example}\n",
+                   "pprofd.yaml:4:3: scrape_configs[0].dns_sd_configs needs an "
+                   "address like 127.0.0.1:53 as nameserver");
     EXPECT_MISTAKE("scrape_configs:\n- job_name: a\n  kubernetes_sd_configs:\n"
                    "  - role: node\n",
                    "pprofd.yaml:4:5: scrape_configs[0].kubernetes_sd_configs"

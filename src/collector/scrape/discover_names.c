@@ -1,7 +1,8 @@
 /*
  * Targets from DNS: SRV records by the resolver library, addresses by
  * getaddrinfo(), which also knows /etc/hosts.  If one name cannot be looked
- * up, all targets stay as they were.
+ * up, all targets stay as they were.  A nameserver of the configuration is
+ * asked for all kinds of records by the resolver library.
  */
 #include <arpa/inet.h>
 #include <arpa/nameser.h>
@@ -23,47 +24,82 @@ struct names {
     bool has_last;
 };
 
-static void add(struct scrape_targets *out, struct arena *a, struct str name,
-                const char *address)
+static struct label_set *add(struct scrape_targets *out, struct arena *a,
+                             struct str name, const char *address)
 {
     struct label_set *t = vec_push(a, &out->list);
 
     *t = (struct label_set){0};
     label_set_put(a, t, STR("__address__"), str_from(address));
     label_set_put(a, t, STR("__meta_dns_name"), name);
+    return t;
 }
 
-/* --- SRV ------------------------------------------------------------------ */
+/* --- by the resolver library ---------------------------------------------- */
 
-static bool read_records(const unsigned char *answer, int n, struct str name,
-                         struct arena *a, struct scrape_targets *out,
+/* What is asked of a DNS server. */
+struct question {
+    struct str name;
+    ns_type type;
+    unsigned port;              /* of A and AAAA */
+    struct sockaddr_in *server; /* NULL: those of resolv.conf */
+};
+
+static void add_service(const struct question *q, const ns_msg *message,
+                        const unsigned char *data, struct arena *a,
+                        struct scrape_targets *out)
+{
+    unsigned port = ns_get16(data + 4);
+    char host[NS_MAXDNAME];
+    struct label_set *t;
+
+    if (dn_expand(ns_msg_base(*message), ns_msg_end(*message), data + 6, host,
+                  sizeof(host)) < 0)
+        return;
+    t = add(out, a, q->name, arena_printf(a, "%s:%u", host, port));
+    label_set_put(a, t, STR("__meta_dns_srv_record_target"),
+                  str_from(arena_printf(a, "%s.", host)));
+    label_set_put(a, t, STR("__meta_dns_srv_record_port"),
+                  str_from(arena_printf(a, "%u", port)));
+}
+
+static void add_record(const struct question *q, const ns_msg *message,
+                       const ns_rr *rr, struct arena *a,
+                       struct scrape_targets *out)
+{
+    char text[INET6_ADDRSTRLEN];
+
+    if (ns_rr_type(*rr) != q->type)
+        return;
+    if (q->type == ns_t_srv && ns_rr_rdlen(*rr) >= 7)
+        add_service(q, message, ns_rr_rdata(*rr), a, out);
+    else if (q->type == ns_t_a && ns_rr_rdlen(*rr) == 4 &&
+             inet_ntop(AF_INET, ns_rr_rdata(*rr), text, sizeof(text)))
+        add(out, a, q->name, arena_printf(a, "%s:%u", text, q->port));
+    else if (q->type == ns_t_aaaa && ns_rr_rdlen(*rr) == 16 &&
+             inet_ntop(AF_INET6, ns_rr_rdata(*rr), text, sizeof(text)))
+        add(out, a, q->name, arena_printf(a, "[%s]:%u", text, q->port));
+}
+
+static bool read_records(const struct question *q, const unsigned char *answer,
+                         int n, struct arena *a, struct scrape_targets *out,
                          struct error *err)
 {
-    char host[NS_MAXDNAME];
     ns_msg message;
     ns_rr rr;
 
     if (ns_initparse(answer, n, &message) != 0)
         return error_set(err, "lookup %" STR_FMT ": the answer is malformed",
-                         STR_ARG(name));
-    for (int i = 0; i < ns_msg_count(message, ns_s_an) && i < MAX_RECORDS;
-         i++) {
-        const unsigned char *data;
-
-        if (ns_parserr(&message, ns_s_an, i, &rr) != 0 ||
-            ns_rr_type(rr) != ns_t_srv || ns_rr_rdlen(rr) < 7)
-            continue;
-        data = ns_rr_rdata(rr);
-        if (dn_expand(ns_msg_base(message), ns_msg_end(message), data + 6, host,
-                      sizeof(host)) < 0)
-            continue;
-        add(out, a, name, arena_printf(a, "%s:%u", host, ns_get16(data + 4)));
-    }
+                         STR_ARG(q->name));
+    for (int i = 0; i < ns_msg_count(message, ns_s_an) && i < MAX_RECORDS; i++)
+        if (ns_parserr(&message, ns_s_an, i, &rr) == 0)
+            add_record(q, &message, &rr, a, out);
     return true;
 }
 
-static bool look_up_srv(struct str name, struct arena *a,
-                        struct scrape_targets *out, struct error *err)
+/* As in Prometheus, a name that does not exist has no targets. */
+static bool ask(const struct question *q, struct arena *a,
+                struct scrape_targets *out, struct error *err)
 {
     unsigned char *answer = arena_alloc(a, MAX_ANSWER);
     struct __res_state state;
@@ -72,20 +108,24 @@ static bool look_up_srv(struct str name, struct arena *a,
     memset(&state, 0, sizeof(state));
     if (res_ninit(&state) != 0)
         return error_set(err, "the resolver cannot be used");
-    n = res_nquery(&state, arena_cstr(a, name), ns_c_in, ns_t_srv, answer,
-                   MAX_ANSWER);
+    if (q->server) {
+        state.nscount = 1;
+        state.nsaddr_list[0] = *q->server;
+    }
+    n = res_nsearch(&state, arena_cstr(a, q->name), ns_c_in, (int)q->type,
+                    answer, MAX_ANSWER);
     host_error = state.res_h_errno;
     res_nclose(&state);
-    if (n < 0 && host_error == NO_DATA)
+    if (n < 0 && (host_error == NO_DATA || host_error == HOST_NOT_FOUND))
         return true;
     if (n < 0)
-        return error_set(err, "lookup %" STR_FMT " (SRV): %s", STR_ARG(name),
+        return error_set(err, "lookup %" STR_FMT ": %s", STR_ARG(q->name),
                          hstrerror(host_error));
-    return read_records(answer, n < MAX_ANSWER ? n : MAX_ANSWER, name, a, out,
+    return read_records(q, answer, n < MAX_ANSWER ? n : MAX_ANSWER, a, out,
                         err);
 }
 
-/* --- A and AAAA ----------------------------------------------------------- */
+/* --- by getaddrinfo() ----------------------------------------------------- */
 
 static bool look_up_address(struct str name, int family, unsigned port,
                             struct arena *a, struct scrape_targets *out,
@@ -96,7 +136,7 @@ static bool look_up_address(struct str name, int family, unsigned port,
     char text[INET6_ADDRSTRLEN];
     int rc = getaddrinfo(arena_cstr(a, name), NULL, &hints, &list);
 
-    if (rc == EAI_NODATA)
+    if (rc == EAI_NODATA || rc == EAI_NONAME)
         return true;
     if (rc != 0)
         return error_set(err, "lookup %" STR_FMT ": %s", STR_ARG(name),
@@ -148,23 +188,38 @@ static void remember(struct names *n, const struct scrape_targets *now)
     n->has_last = true;
 }
 
+static bool look_up(const struct names *n, struct str name, struct arena *a,
+                    struct scrape_targets *out, struct error *err)
+{
+    const struct keys_dns_sd *c = n->config;
+    bool is_v6 = str_eq(c->type, STR("AAAA"));
+    struct sockaddr_in server;
+    struct question q = {
+        .name = name,
+        .type = str_eq(c->type, STR("SRV")) ? ns_t_srv
+                : is_v6                     ? ns_t_aaaa
+                                            : ns_t_a,
+        .port = (unsigned)c->port,
+        .server = c->nameserver.n ? &server : NULL,
+    };
+
+    if (q.server && !scrape_config_nameserver(c->nameserver, &server))
+        return error_set(err, "nameserver: \"%" STR_FMT "\" is no address",
+                         STR_ARG(c->nameserver));
+    if (q.type == ns_t_srv || q.server)
+        return ask(&q, a, out, err);
+    return look_up_address(name, is_v6 ? AF_INET6 : AF_INET, q.port, a, out,
+                           err);
+}
+
 static bool load(void *self, struct arena *a, struct scrape_targets *out,
                  bool *same, struct error *err)
 {
     struct names *n = self;
-    const struct keys_dns_sd *c = n->config;
-    int family = str_eq(c->type, STR("AAAA")) ? AF_INET6 : AF_INET;
 
-    for (size_t i = 0; i < c->names.list.n; i++) {
-        struct str name = c->names.list.v[i];
-        bool ok =
-            str_eq(c->type, STR("SRV"))
-                ? look_up_srv(name, a, out, err)
-                : look_up_address(name, family, (unsigned)c->port, a, out, err);
-
-        if (!ok)
+    for (size_t i = 0; i < n->config->names.list.n; i++)
+        if (!look_up(n, n->config->names.list.v[i], a, out, err))
             return false;
-    }
     if (out->list.n)
         qsort(out->list.v, out->list.n, sizeof(*out->list.v), by_address);
     *same = is_same(n, out);

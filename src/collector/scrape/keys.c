@@ -142,6 +142,10 @@ const struct config_key config_keys[] = {
      "A"},
     {KEYS_DNS_SD, "port", KEY_COUNT, AT(dns_sd, port), "0",
      "The port of targets; required for A and AAAA.", "6060"},
+    {KEYS_DNS_SD, "nameserver", KEY_TEXT, AT(dns_sd, nameserver), "",
+     "The DNS server to ask, an IPv4 address with or without a port, such as "
+     "that of a Consul agent. Without it, those of /etc/resolv.conf are asked.",
+     "127.0.0.1:8600"},
     {KEYS_DNS_SD, "refresh_interval", KEY_DURATION, AT(dns_sd, refresh_ns),
      "30s", "How often names are looked up.", "10s"},
 

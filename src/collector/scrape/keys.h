@@ -111,7 +111,7 @@ struct keys_file_sd {
 
 struct keys_dns_sd {
     struct node_texts names;
-    struct str type;
+    struct str type, nameserver;
     uint64_t port;
     int64_t refresh_ns;
 };

@@ -4,6 +4,9 @@
  */
 #include "collector/scrape/scrape_config.h"
 
+#include <arpa/inet.h>
+#include <stdio.h>
+
 #include "base/clock.h"
 #include "collector/scrape/target_groups.h"
 #include "config/document.h"
@@ -278,6 +281,23 @@ static bool read_files(struct scrape_job *job, struct arena *a,
     return true;
 }
 
+bool scrape_config_nameserver(struct str text, struct sockaddr_in *out)
+{
+    ptrdiff_t colon = str_find_char(text, ':');
+    struct str host = colon < 0 ? text : str_first(text, (size_t)colon);
+    char address[INET_ADDRSTRLEN];
+    uint64_t port = 53;
+
+    *out = (struct sockaddr_in){.sin_family = AF_INET};
+    if (host.n >= sizeof(address) ||
+        (colon >= 0 && !str_to_u64(str_skip(text, host.n + 1), 10, &port)) ||
+        port == 0 || port > UINT16_MAX)
+        return false;
+    snprintf(address, sizeof(address), "%" STR_FMT, STR_ARG(host));
+    out->sin_port = htons((uint16_t)port);
+    return inet_pton(AF_INET, address, &out->sin_addr) == 1;
+}
+
 static bool read_names_sd(struct scrape_job *job, struct arena *a,
                           const struct node *n, struct error *err)
 {
@@ -287,6 +307,7 @@ static bool read_names_sd(struct scrape_job *job, struct arena *a,
     for (size_t i = 0; i < job->n_names; i++) {
         const struct keys_dns_sd *k = &job->names[i];
         bool is_srv = str_eq(k->type, STR("SRV"));
+        struct sockaddr_in server;
 
         if (k->names.list.n == 0)
             return node_fail(node_get(n, KEYS_DNS_SD), err,
@@ -300,6 +321,11 @@ static bool read_names_sd(struct scrape_job *job, struct arena *a,
                              "needs a port from 1 to 65535 for the type "
                              "%" STR_FMT,
                              STR_ARG(k->type));
+        if (k->nameserver.n &&
+            !scrape_config_nameserver(k->nameserver, &server))
+            return node_fail(node_get(n, KEYS_DNS_SD), err,
+                             "needs an address like 127.0.0.1:53 as "
+                             "nameserver");
     }
     return true;
 }

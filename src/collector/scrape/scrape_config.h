@@ -1,6 +1,8 @@
 #ifndef COLLECTOR_SCRAPE_SCRAPE_CONFIG_H
 #define COLLECTOR_SCRAPE_SCRAPE_CONFIG_H
 
+#include <netinet/in.h>
+
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/label_set.h"
@@ -79,6 +81,9 @@ struct scrape_config *scrape_config_read_text(struct document_source source,
 /* One without jobs. */
 struct scrape_config *scrape_config_new(void);
 void scrape_config_free(struct scrape_config *c);
+
+/* "127.0.0.1:8600" or "127.0.0.1", which means port 53. */
+bool scrape_config_nameserver(struct str text, struct sockaddr_in *out);
 
 /* How long a kind that measures runs in a job. */
 int64_t scrape_default_seconds(const struct scrape_job *job);

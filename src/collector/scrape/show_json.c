@@ -5,6 +5,8 @@
 #include "base/json.h"
 #include "collector/scrape/show_view.h"
 
+#define WORDS_MAX ((size_t)1 << 20) /* of all discoveries of a job */
+
 static void add_text(struct json *j, const char *key, struct str value)
 {
     json_key(j, str_from(key));
@@ -78,23 +80,44 @@ static void add_target(struct json *j, const struct entry *e)
     json_close(j, '}');
 }
 
-/* The first discovery that has something to say. */
+/* What the discoveries of a job say. */
 static void add_status(struct json *j, const struct job *job)
 {
-    struct buf words = BUF_INIT((size_t)16 << 10);
+    struct buf words = BUF_INIT(WORDS_MAX);
 
-    for (size_t i = 0; i < job->n && words.len == 0; i++)
-        if (job->discoveries[i].ops->status)
-            job->discoveries[i].ops->status(job->discoveries[i].self, &words);
+    for (size_t i = 0; i < job->n; i++) {
+        const struct discovery *d = &job->discoveries[i];
+
+        if (!d->ops->status)
+            continue;
+        if (words.len)
+            buf_add(&words, STR("; "));
+        d->ops->status(d->self, &words);
+    }
     if (words.len)
         add_text(j, "discovery_status", buf_str(&words));
     buf_release(&words);
 }
 
-static void add_job(struct json *j, const struct job *job)
+/* Why discoveries of a job fail. */
+static void add_failures(struct json *j, const struct job *job)
 {
+    struct buf words = BUF_INIT(WORDS_MAX);
     struct error err;
 
+    for (size_t i = 0; i < job->n; i++) {
+        const struct discovery *d = &job->discoveries[i];
+
+        if (d->ops->failure && d->ops->failure(d->self, &err))
+            buf_addf(&words, "%s%s", words.len ? "; " : "", err.text);
+    }
+    if (words.len)
+        add_text(j, "discovery_error", buf_str(&words));
+    buf_release(&words);
+}
+
+static void add_job(struct json *j, const struct job *job)
+{
     json_open(j, '{');
     add_text(j, "job", job->config->name);
     json_key(j, STR("ready"));
@@ -105,14 +128,7 @@ static void add_job(struct json *j, const struct job *job)
     json_i64(j, (int64_t)job->wrong);
     if (job->wrong)
         add_text(j, "error", str_from(job->failure.text));
-    for (size_t i = 0; i < job->n; i++) {
-        const struct discovery *d = &job->discoveries[i];
-
-        if (d->ops->failure && d->ops->failure(d->self, &err)) {
-            add_text(j, "discovery_error", str_from(err.text));
-            break;
-        }
-    }
+    add_failures(j, job);
     add_status(j, job);
     json_close(j, '}');
 }
