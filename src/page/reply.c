@@ -33,6 +33,19 @@ const struct asset_set *request_assets(const struct page_request *q)
     return set ? set : &page_assets;
 }
 
+/* Can a page of another site hold a handle of this window?  The header that
+ * takes it away makes the browser start a process, so it is left out where
+ * there is none: the user typed the address or came from the page itself.  On
+ * this machine alone the browser's own walls between sites are enough. */
+static bool may_have_opener(const struct page_request *q)
+{
+    struct str from =
+        http_request_header(q->x->request, STR("Sec-Fetch-Site"));
+
+    return !q->page->options.local_only && !str_eq(from, STR("none")) &&
+           !str_eq(from, STR("same-origin"));
+}
+
 static void add_safety(struct page_request *q)
 {
     const struct asset_set *set = request_assets(q);
@@ -44,9 +57,7 @@ static void add_safety(struct page_request *q)
     header(q, "Content-Security-Policy", str_from(policy));
     header(q, "Referrer-Policy", STR("no-referrer"));
     header(q, "Cross-Origin-Resource-Policy", STR("same-origin"));
-    /* The browser starts a process for it.  On this machine alone, where its
-     * own walls between sites do, the page is there sooner without. */
-    if (!q->page->options.local_only)
+    if (may_have_opener(q))
         header(q, "Cross-Origin-Opener-Policy", STR("same-origin"));
 }
 

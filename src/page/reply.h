@@ -9,14 +9,14 @@
  * from running anything that is not ours.
  */
 
-/* The body that is there goes out as `type`, gzipped if the client takes it
- * and it is worth it. */
+/* Sends the body of the exchange as `type`, gzipped if the client accepts that
+ * and the body is not tiny. */
 void reply_body(struct page_request *q, struct str type);
 
-/* The same; it is gzipped already. */
+/* Sends a body that is gzipped already; the client accepts gzip. */
 void reply_packed(struct page_request *q, struct str type);
 
-/* The same as it is. */
+/* Sends the body as it is, never gzipped. */
 void reply_bytes(struct page_request *q, struct str type);
 
 /* A status with a sentence in plain text, as Go's http.Error writes it. */
@@ -42,9 +42,10 @@ void reply_shell(struct page_request *q, int status);
 /* Does the client ask for a page (a browser that goes to an address)? */
 bool request_wants_html(const struct page_request *q);
 
+/* Does the client accept a gzipped body? */
 bool request_takes_gzip(const struct page_request *q);
 
-/* The page's files. */
+/* The files of this page: a single profile's, or the collector's. */
 const struct asset_set *request_assets(const struct page_request *q);
 
 /* Is the word in a header that is a list: "gzip, br;q=0.5"?  Words with q=0

@@ -186,6 +186,38 @@ TEST(every_reply_has_the_policy)
     page_free(a.page);
 }
 
+/* Somebody follows a link. */
+#define LINK "Sec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n"
+
+static bool cuts_the_opener(struct asker *a, const char *headers)
+{
+    struct reply r;
+    bool found;
+
+    a->headers = headers;
+    r = ask(a, "GET /ui/top");
+    found = has_header(&r, "Cross-Origin-Opener-Policy: same-origin\r\n");
+    reply_release(&r);
+    return found;
+}
+
+TEST(a_page_of_another_site_loses_its_handle)
+{
+    struct page_options o = {0}, local = {.local_only = true};
+    struct asker a = {.page = page_of(SOME, &o)};
+
+    EXPECT(cuts_the_opener(&a, NULL));
+    EXPECT(cuts_the_opener(&a, "Sec-Fetch-Site: cross-site\r\n" LINK));
+    EXPECT(cuts_the_opener(&a, "Sec-Fetch-Site: same-site\r\n"));
+    /* There is no such page: the browser need not start a process. */
+    EXPECT(!cuts_the_opener(&a, "Sec-Fetch-Site: none\r\n"));
+    EXPECT(!cuts_the_opener(&a, "Sec-Fetch-Site: same-origin\r\n"));
+    page_free(a.page);
+    a.page = page_of(SOME, &local);
+    EXPECT(!cuts_the_opener(&a, "Sec-Fetch-Site: cross-site\r\n" LINK));
+    page_free(a.page);
+}
+
 TEST(bodies_are_gzipped_for_those_who_want_it)
 {
     struct page_options o = {0};
