@@ -39,8 +39,7 @@ const struct asset_set *request_assets(const struct page_request *q)
  * this machine alone the browser's own walls between sites are enough. */
 static bool may_have_opener(const struct page_request *q)
 {
-    struct str from =
-        http_request_header(q->x->request, STR("Sec-Fetch-Site"));
+    struct str from = http_request_header(q->x->request, STR("Sec-Fetch-Site"));
 
     return !q->page->options.local_only && !str_eq(from, STR("none")) &&
            !str_eq(from, STR("same-origin"));

@@ -93,6 +93,18 @@ class QueryTest(CollectorTest):
         web = [r for r in reply['rows'] if r['service'] == 'web'][0]
         self.assertEqual(web['now'], [900000000, 5, 50])
         self.assertEqual(web['before'], [650000000, 5, 50])
+        # A window that is longer than the range, and one that begins with it.
+        for window in ('2h', '1h'):
+            reply = self.ask('overview', window=window, step='10m').json
+            for row in reply['rows']:
+                self.assertEqual(row['now'][:2],
+                                 [sum(p[1] for p in row['points']),
+                                  sum(p[2] for p in row['points'])])
+        whole = self.ask('overview', window='1m', step='10m').json['rows']
+        parts = self.ask('overview', window='27m', step='10m').json['rows']
+        without_now = [[{**r, 'now': 0, 'before': 0} for r in rows]
+                       for rows in (whole, parts)]
+        self.assertEqual(*without_now)
         self.ask('overview', 400, step='1s')
 
     def test_routes_are_listed(self):

@@ -1,15 +1,18 @@
 /*
  * Everything that a list of services shows, in one reply.
  *
- * Three questions to the store, none of which reads samples: the course of
- * the whole range by service, type and version; the last window of it; and
- * the same window some time before.  The store hands points out sorted by
- * service and type, so rows are found by walking along.
+ * No samples are read: the store adds up totals by service, type and version.
+ * The range is asked for in two parts, before the last window and in it, so
+ * that no profile is looked at twice; then follows the same window some time
+ * before.
  */
 #include "collector/query/overview.h"
 
+#include <stdlib.h>
+
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "collector/context.h"
 #include "collector/query/window.h"
@@ -26,16 +29,18 @@ struct point {
     struct sum sum;
 };
 
+struct version {
+    struct str name;
+    int64_t since_ns;
+};
+
 struct row {
     struct str service, profile_type, type, unit;
-    VEC(struct point) points; /* sorted by time at the end */
+    VEC(struct point) points; /* sorted by time */
+    VEC(struct version) versions;
     struct sum now, before;
     uint64_t profiles;
     int64_t newest_ns;
-    /* The version whose first profile is the newest. */
-    struct str version;
-    int64_t version_since_ns;
-    size_t versions;
 };
 
 struct overview {
@@ -43,8 +48,8 @@ struct overview {
     struct window window;
     int64_t step_ns, window_ns, compare_ns;
     VEC(struct row) rows;
-    size_t at;          /* of the row that was used last */
-    struct str version; /* of the point before */
+    struct map index; /* of rows, by the texts of a row */
+    size_t at;        /* of the row that was used last */
 };
 
 static void add_to(struct sum *sum, const struct store_point *p)
@@ -61,55 +66,77 @@ static bool is_of(const struct row *row, const struct store_point *p)
            str_eq(row->type, p->type) && str_eq(row->unit, p->unit);
 }
 
-/* The row of a point; NULL if there is none.  Points come in the order of
- * the rows, but for the versions of one service. */
-static struct row *find(struct overview *o, const struct store_point *p)
+static uint64_t hash_of(const struct overview *o, const struct store_point *p)
 {
-    for (size_t n = 0; n < o->rows.n; n++) {
-        size_t i = (o->at + n) % o->rows.n;
+    uint64_t h = str_hash_seeded(p->service, o->index.seed);
 
-        if (is_of(&o->rows.v[i], p)) {
-            o->at = i;
-            return &o->rows.v[i];
+    h = str_hash_seeded(p->profile_type, h);
+    return str_hash_seeded(p->unit, str_hash_seeded(p->type, h));
+}
+
+/* The row of a point; NULL if there is none, and `c` is where it would be. */
+static struct row *find(struct overview *o, const struct store_point *p,
+                        struct map_cursor *c)
+{
+    /* Points of a row come one after another. */
+    if (o->at < o->rows.n && is_of(&o->rows.v[o->at], p))
+        return &o->rows.v[o->at];
+    *c = map_find(&o->index, hash_of(o, p));
+    while (map_next(&o->index, c))
+        if (is_of(&o->rows.v[c->record], p)) {
+            o->at = c->record;
+            return &o->rows.v[o->at];
         }
-    }
     return NULL;
 }
 
-static struct row *add_row(struct overview *o, const struct store_point *p)
+static struct row *find_or_add(struct overview *o, const struct store_point *p)
 {
     struct arena *a = o->call->arena;
-    struct row *row = vec_push(a, &o->rows);
+    struct map_cursor c;
+    struct row *row = find(o, p, &c);
 
+    if (row)
+        return row;
+    o->at = o->rows.n;
+    map_add(&o->index, &c, (uint32_t)o->at);
+    row = vec_push(a, &o->rows);
     *row = (struct row){.service = arena_str(a, p->service),
                         .profile_type = arena_str(a, p->profile_type),
                         .type = arena_str(a, p->type),
                         .unit = arena_str(a, p->unit),
-                        .newest_ns = INT64_MIN,
-                        .version_since_ns = INT64_MIN};
-    o->at = o->rows.n - 1;
+                        .newest_ns = INT64_MIN};
     return row;
 }
 
-static bool is_last_row(const struct overview *o, const struct store_point *p)
-{
-    const struct row *row = o->rows.n > 0 ? &o->rows.v[o->rows.n - 1] : NULL;
-
-    return row && str_eq(row->service, p->service) &&
-           str_eq(row->profile_type, p->profile_type);
-}
-
-/* A point of another version: its times begin anew. */
-static void note_version(struct overview *o, struct row *row,
+static void note_version(struct arena *a, struct row *row,
                          const struct store_point *p)
 {
     if (p->group.n == 0)
         return;
-    row->versions++;
-    if (p->t_ns < row->version_since_ns)
-        return;
-    row->version = arena_str(o->call->arena, p->group);
-    row->version_since_ns = p->t_ns;
+    /* The version of the point before is the last one. */
+    for (size_t i = row->versions.n; i-- > 0;) {
+        struct version *v = &row->versions.v[i];
+
+        if (str_eq(v->name, p->group)) {
+            if (p->t_ns < v->since_ns)
+                v->since_ns = p->t_ns;
+            return;
+        }
+    }
+    *vec_push(a, &row->versions) =
+        (struct version){arena_str(a, p->group), p->t_ns};
+}
+
+/* The version whose first profile is the newest; NULL without versions. */
+static const struct version *newest_version(const struct row *row)
+{
+    const struct version *newest = NULL;
+
+    for (size_t i = 0; i < row->versions.n; i++)
+        if (!newest || row->versions.v[i].since_ns >= newest->since_ns)
+            newest = &row->versions.v[i];
+    return newest;
 }
 
 static struct point *point_at(struct arena *a, struct row *row, int64_t t_ns)
@@ -130,15 +157,9 @@ static struct point *point_at(struct arena *a, struct row *row, int64_t t_ns)
 static bool add_course(void *arg, const struct store_point *p)
 {
     struct overview *o = arg;
-    bool known = is_last_row(o, p);
-    struct row *row = known ? find(o, p) : NULL;
-    bool is_new = !row;
+    struct row *row = find_or_add(o, p);
 
-    if (!row)
-        row = add_row(o, p);
-    if (is_new || !str_eq(o->version, p->group))
-        note_version(o, row, p);
-    o->version = arena_str(o->call->arena, p->group);
+    note_version(o->call->arena, row, p);
     add_to(&point_at(o->call->arena, row, p->t_ns)->sum, p);
     row->profiles += p->profiles;
     if (row->newest_ns < p->newest_ns)
@@ -148,57 +169,86 @@ static bool add_course(void *arg, const struct store_point *p)
 
 static bool add_now(void *arg, const struct store_point *p)
 {
-    struct row *row = find(arg, p);
+    struct map_cursor c;
+    struct row *row = find(arg, p, &c);
 
     if (row)
         add_to(&row->now, p);
     return true;
 }
 
+static bool add_both(void *arg, const struct store_point *p)
+{
+    return add_course(arg, p) && add_now(arg, p);
+}
+
 static bool add_before(void *arg, const struct store_point *p)
 {
-    struct row *row = find(arg, p);
+    struct map_cursor c;
+    struct row *row = find(arg, p, &c);
 
     if (row)
         add_to(&row->before, p);
     return true;
 }
 
-/* --- the three questions -------------------------------------------------- */
+/* --- the questions -------------------------------------------------------- */
 
-static bool ask(struct overview *o, struct store_series *q,
-                store_each_point *each)
+/* Nothing to ask where the time is empty. */
+static bool ask(struct overview *o, int64_t from_ns, int64_t to_ns,
+                int64_t step_ns, store_each_point *each)
 {
     struct call *c = o->call;
     struct store_budget budget = call_budget(c);
     struct store_progress progress = {0};
+    struct store_series q = {.query = o->window.query,
+                             .step_ns = step_ns,
+                             .by_service = true,
+                             .by_type = true,
+                             .values = STORE_CHANGES};
     enum store_status status;
     struct error err;
 
-    q->query.matchers = o->window.query.matchers;
-    q->query.n_matchers = o->window.query.n_matchers;
-    q->values = STORE_CHANGES;
-    q->by_service = q->by_type = true;
+    if (from_ns >= to_ns)
+        return true;
+    q.query.from_ns = from_ns;
+    q.query.to_ns = to_ns;
+    if (step_ns > 0)
+        q.group_by = STR("version");
     o->at = 0;
-    status = store_series(c->collector->options.store, q, &budget, each, o,
+    status = store_series(c->collector->options.store, &q, &budget, each, o,
                           &progress, &err);
     if (status != STORE_OK)
         call_fail_store(c, status, &progress, &err);
     return status == STORE_OK;
 }
 
+static int compare_rows(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    int order = str_cmp(x->service, y->service);
+
+    if (order == 0)
+        order = str_cmp(x->profile_type, y->profile_type);
+    if (order == 0)
+        order = str_cmp(x->type, y->type);
+    return order != 0 ? order : str_cmp(x->unit, y->unit);
+}
+
 static bool collect(struct overview *o)
 {
-    int64_t to = o->window.query.to_ns, from = to - o->window_ns;
-    struct store_series course = {.step_ns = o->step_ns,
-                                  .group_by = STR("version")};
-    struct store_series now = {.query = {.from_ns = from, .to_ns = to}};
-    struct store_series before = {.query = {.from_ns = from - o->compare_ns,
-                                            .to_ns = to - o->compare_ns}};
+    int64_t from = o->window.query.from_ns, to = o->window.query.to_ns;
+    int64_t now = to - o->window_ns, recent = now > from ? now : from;
 
-    course.query = o->window.query;
-    return ask(o, &course, add_course) && ask(o, &now, add_now) &&
-           ask(o, &before, add_before);
+    map_init(&o->index, o->call->arena, 0);
+    if (!ask(o, from, recent, o->step_ns, add_course) ||
+        !ask(o, recent, to, o->step_ns, add_both) ||
+        !ask(o, now, recent, 0, add_now) ||
+        !ask(o, now - o->compare_ns, to - o->compare_ns, 0, add_before))
+        return false;
+    if (o->rows.n > 0)
+        qsort(o->rows.v, o->rows.n, sizeof(o->rows.v[0]), compare_rows);
+    return true;
 }
 
 /* --- the reply ------------------------------------------------------------ */
@@ -237,6 +287,8 @@ static void add_sum(struct json *j, const char *key, const struct sum *sum)
 
 static void write_row(struct json *j, const struct row *row)
 {
+    const struct version *version = newest_version(row);
+
     json_open(j, '{');
     add_text(j, "service", row->service);
     add_text(j, "type", row->profile_type);
@@ -245,11 +297,11 @@ static void write_row(struct json *j, const struct row *row)
     json_key(j, STR("profiles"));
     json_i64(j, (int64_t)row->profiles);
     add_time(j, "last", row->newest_ns);
-    if (row->versions > 0) {
-        add_text(j, "version", row->version);
-        add_time(j, "version_since", row->version_since_ns);
+    if (version) {
+        add_text(j, "version", version->name);
+        add_time(j, "version_since", version->since_ns);
         json_key(j, STR("versions"));
-        json_i64(j, (int64_t)row->versions);
+        json_i64(j, (int64_t)row->versions.n);
     }
     add_sum(j, "now", &row->now);
     add_sum(j, "before", &row->before);
