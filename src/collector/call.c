@@ -10,12 +10,15 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/gzip.h"
 #include "base/query.h"
 #include "collector/context.h"
 #include "collector/go_json.h"
 #include "collector/restriction.h"
 #include "http/access/guard.h"
 #include "profile/encode.h"
+
+#define WORTH_GZIP 4096
 
 struct str call_param(const struct call *c, struct str name)
 {
@@ -45,6 +48,30 @@ bool call_restriction(const struct call *c, struct store_matcher *out)
 void call_json(struct call *c)
 {
     http_exchange_header(c->x, "Content-Type", STR("application/json"));
+    c->is_json = true;
+}
+
+void call_pack(struct call *c)
+{
+    struct http_exchange *x = c->x;
+    struct buf packed = BUF_INIT(x->body.max);
+    struct error ignored;
+
+    if (!c->is_json || x->status != 200 || x->body.len < WORTH_GZIP ||
+        http_client_is_local(x->client))
+        return;
+    http_exchange_header(x, "Vary", STR("Accept-Encoding"));
+    if (!http_header_lists(
+            http_request_header(x->request, STR("Accept-Encoding")),
+            STR("gzip")))
+        return;
+    if (!gzip_deflate(buf_str(&x->body), &packed, &ignored)) {
+        buf_release(&packed);
+        return;
+    }
+    buf_release(&x->body);
+    x->body = packed;
+    http_exchange_header(x, "Content-Encoding", STR("gzip"));
 }
 
 /* Opens {"code":…,"error":"…" and leaves the brace to the caller. */

@@ -31,6 +31,7 @@ struct call {
     int64_t now_ns;      /* wall clock, for relative times */
     int64_t began_ns;    /* monotonic */
     bool is_deferred;
+    bool is_json; /* call_json() was called */
 };
 
 /* The decoded value, "" if absent. */
@@ -56,7 +57,8 @@ void call_fail_store(struct call *c, enum store_status status,
                      const struct store_progress *progress,
                      const struct error *err);
 
-/* Sets the type of a JSON reply; the body is the caller's. */
+/* Sets the type of a JSON reply; the body is the caller's.  It is gzipped for
+ * clients of other machines that accept it. */
 void call_json(struct call *c);
 
 /* The body is a file of that name. */
@@ -74,6 +76,10 @@ void call_defer(struct call *c, void (*release)(void *data), void *data);
 
 /* The reply of a deferred call is complete. */
 void call_finish(struct call *c);
+
+/* Gzips a complete JSON reply that is worth it.  On one machine sending the
+ * bytes is quicker than packing them. */
+void call_pack(struct call *c);
 
 /* Counts a call whose reply is complete; call_finish() does so. */
 void call_count(const struct call *c);

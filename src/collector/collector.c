@@ -233,6 +233,7 @@ void collector_handle(struct collector *collector, struct http_exchange *x)
     /* A deferred call is counted and freed by whoever finishes it. */
     if (c.is_deferred)
         return;
+    call_pack(&c);
     call_count(&c);
     arena_free(c.arena);
 }

@@ -60,37 +60,10 @@ static void add_safety(struct page_request *q)
         header(q, "Cross-Origin-Opener-Policy", STR("same-origin"));
 }
 
-static bool is_off(struct str parameters)
-{
-    struct str p;
-
-    while (str_split(&parameters, ';', &p)) {
-        p = str_trim(p);
-        if (str_eq(p, STR("q=0")) || str_eq(p, STR("q=0.0")) ||
-            str_eq(p, STR("q=0.00")) || str_eq(p, STR("q=0.000")))
-            return true;
-    }
-    return false;
-}
-
-bool header_lists(struct str value, struct str word)
-{
-    struct str item;
-
-    while (str_split(&value, ',', &item)) {
-        ptrdiff_t semicolon = str_find_char(item, ';');
-        size_t n = semicolon < 0 ? item.n : (size_t)semicolon;
-
-        if (str_eq(str_trim(str_first(item, n)), word))
-            return !is_off(str_skip(item, n));
-    }
-    return false;
-}
-
 bool request_wants_html(const struct page_request *q)
 {
-    return header_lists(http_request_header(q->x->request, STR("Accept")),
-                        STR("text/html"));
+    return http_header_lists(http_request_header(q->x->request, STR("Accept")),
+                             STR("text/html"));
 }
 
 /* gzip in place of the plain body. */
@@ -111,7 +84,7 @@ static void compress(struct page_request *q)
 
 bool request_takes_gzip(const struct page_request *q)
 {
-    return header_lists(
+    return http_header_lists(
         http_request_header(q->x->request, STR("Accept-Encoding")),
         STR("gzip"));
 }

@@ -48,8 +48,4 @@ bool request_takes_gzip(const struct page_request *q);
 /* The files of this page: a single profile's, or the collector's. */
 const struct asset_set *request_assets(const struct page_request *q);
 
-/* Is the word in a header that is a list: "gzip, br;q=0.5"?  Words with q=0
- * are not. */
-bool header_lists(struct str value, struct str word);
-
 #endif

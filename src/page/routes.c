@@ -87,7 +87,7 @@ static struct str tag_of(struct page_request *q, struct str name)
 /* Has the browser got it already? */
 static bool is_known(const struct page_request *q, struct str tag)
 {
-    return header_lists(
+    return http_header_lists(
         http_request_header(q->x->request, STR("If-None-Match")), tag);
 }
 

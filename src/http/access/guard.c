@@ -330,14 +330,6 @@ static enum http_admission refuse_stranger(struct http_exchange *x)
     return refuse(x, 403, "a client certificate is needed");
 }
 
-static bool is_loopback(const struct http_client *client)
-{
-    struct str address = str_from(client->address);
-
-    return client->is_unix || str_has_prefix(address, STR("127.")) ||
-           str_has_prefix(address, STR("[::1]:"));
-}
-
 static bool authenticates(const struct guard *g)
 {
     return g->o.certificates || g->tokens || g->review || g->o.key;
@@ -366,7 +358,7 @@ enum http_admission guard_admit(struct guard *g, struct http_exchange *x,
 {
     const char *trouble = browser_trouble(g, x);
 
-    if (g->o.local_only && !is_loopback(x->client))
+    if (g->o.local_only && !http_client_is_local(x->client))
         return refuse(x, 403, "permission denied");
     if (trouble)
         return refuse(x, 403, trouble);

@@ -15,6 +15,14 @@ struct str http_client_host(const struct http_client *client)
     return colon < 0 ? address : str_first(address, (size_t)colon);
 }
 
+bool http_client_is_local(const struct http_client *client)
+{
+    struct str address = str_from(client->address);
+
+    return client->is_unix || str_has_prefix(address, STR("127.")) ||
+           str_has_prefix(address, STR("[::1]:"));
+}
+
 struct str http_client_network(const struct http_client *client,
                                char room[HTTP_NETWORK_MAX])
 {

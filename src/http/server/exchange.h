@@ -26,6 +26,9 @@ struct http_client {
 /* The client's address without the port. */
 struct str http_client_host(const struct http_client *client);
 
+/* Is the client on this machine? */
+bool http_client_is_local(const struct http_client *client);
+
 /*
  * What limits are counted by: the IPv4 address ("10.0.0.1"), or the /64 network
  * of an IPv6 address ("2001:db8::"), because whoever has one such address

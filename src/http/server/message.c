@@ -111,6 +111,33 @@ struct str http_request_header(const struct http_request *r, struct str name)
     return (struct str){NULL, 0};
 }
 
+static bool is_off(struct str parameters)
+{
+    struct str p;
+
+    while (str_split(&parameters, ';', &p)) {
+        p = str_trim(p);
+        if (str_eq(p, STR("q=0")) || str_eq(p, STR("q=0.0")) ||
+            str_eq(p, STR("q=0.00")) || str_eq(p, STR("q=0.000")))
+            return true;
+    }
+    return false;
+}
+
+bool http_header_lists(struct str value, struct str word)
+{
+    struct str item;
+
+    while (str_split(&value, ',', &item)) {
+        ptrdiff_t semicolon = str_find_char(item, ';');
+        size_t n = semicolon < 0 ? item.n : (size_t)semicolon;
+
+        if (str_eq(str_trim(str_first(item, n)), word))
+            return !is_off(str_skip(item, n));
+    }
+    return false;
+}
+
 static int count_headers(const struct http_request *r, struct str name)
 {
     int n = 0;
