@@ -37,23 +37,6 @@ static void add_amounts(struct json *j, const char *key, const struct report *r,
     json_close(j, '}');
 }
 
-/*
- * What one sample is worth in the unit that is shown: the variance of a sum of
- * samples is that times the sum, as -explain has it.  0 if the profile does
- * not say.
- */
-static int64_t period_of(const struct report *r)
-{
-    const struct profile *p = r->profile;
-    const struct value_type *shown = &p->types.v[r->value_index];
-
-    return str_eq(profile_str(p, p->period_type.unit),
-                  profile_str(p, shown->unit)) &&
-                   p->period > 0
-               ? p->period
-               : 0;
-}
-
 bool data_diff(struct report *r, struct buf *out, struct error *err)
 {
     struct json j = json_start(out, 0);
@@ -69,7 +52,8 @@ bool data_diff(struct report *r, struct buf *out, struct error *err)
     json_open(&j, '{');
     json_add_profile_legend(&j, r);
     add_amounts(&j, "total", r, c.total);
-    json_add_i64(&j, "period", period_of(r));
+    json_add_i64(&j, "period",
+                 changes_sample_worth(&t, r->profile, r->value_index));
     json_key(&j, STR("rows"));
     json_open(&j, '[');
     for (size_t i = 0; i < c.n; i++) {

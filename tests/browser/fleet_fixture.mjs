@@ -128,7 +128,7 @@ export function cpuProfile(service, load, isSlow) {
   return encodeProfile(stacks.map(([frames, share]) => {
     const count = Math.max(1, Math.round(share * load));
     return { frames, values: [count, count * 10e6] };
-  }), CPU, 10, 'go');
+  }), CPU, { seconds: 10, ending: 'go' });
 }
 
 /** @param {string} service @param {number} load */
@@ -136,7 +136,7 @@ export function heapProfile(service, load) {
   return encodeProfile(stacksOf(service).slice(0, 7).map(([frames, share]) => {
     const count = Math.round(share * load * 40);
     return { frames, values: [count, count * 4096] };
-  }), HEAP, 0, 'go');
+  }), HEAP, { ending: 'go' });
 }
 
 const seedOf = (name) => [...name].reduce((sum, c) =>

@@ -18,14 +18,19 @@ const bytes = (field, content) => [...varint(field << 3 | 2),
   ...varint(content.length), ...content];
 const packed = (field, values) => bytes(field, values.flatMap(varint));
 
+/** What a sample is usually worth. @type {Record<string, number>} */
+const PERIODS = { cpu: 10e6, inuse_space: 512 << 10 };
+
 /**
  * @param {{frames: string[], values: number[],
  *   labels?: Record<string, string>}[]} samples root first
  * @param {[string, string][]} types
- * @param {number} [seconds] how long was measured
- * @param {string} [ending] of source files
+ * @param {{seconds?: number, ending?: string, period?: number}} [more] how
+ *   long was measured; of source files; what a sample is worth in the last
+ *   type, 0 if the profile does not say
  */
-export function encodeProfile(samples, types, seconds = 0, ending = 'c') {
+export function encodeProfile(samples, types, { seconds = 0, ending = 'c',
+  period = PERIODS[types.at(-1)?.[0] ?? ''] ?? 0 } = {}) {
   const strings = [''];
   const text = (s) => {
     const known = strings.indexOf(s);
@@ -52,6 +57,11 @@ export function encodeProfile(samples, types, seconds = 0, ending = 'c') {
       ...number(4, text(`src/${name.split(/[.:]/)[0]}.${ending}`))])),
   ];
   if (seconds) out.push(...number(10, seconds * 1e9));
+  if (period) {
+    const [type, unit] = types[types.length - 1];
+    out.push(...bytes(11, [...number(1, text(type)), ...number(2, text(unit))]),
+      ...number(12, period));
+  }
   const table = strings.flatMap((s) => bytes(6, [...new TextEncoder()
     .encode(s)]));
   return gzipSync(Uint8Array.from([...out, ...table]));

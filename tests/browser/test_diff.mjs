@@ -20,6 +20,51 @@ const word = (page, name) => new URL(page.url()).searchParams.get(name);
 const urlOf = (base, view, words) =>
   `${base}${view}?${new URLSearchParams(words)}`;
 
+// ---- confidence ----
+
+test('each change says whether it is more than the noise of sampling',
+  async () => {
+    const page = await open(`${ui}diff`);
+    const sure = Object.fromEntries((await rowsOf(page)).map((cells) =>
+      [cells[7], cells[6]]));
+    // 43 samples and 21.5; 21 and 42; none and 7; 6 and 6.
+    assert.equal(sure['db::decode'], 'likely 2.7σ');
+    assert.equal(sure['text::escape'], 'likely 2.6σ');
+    assert.equal(sure['cache::get'], 'likely 2.6σ');
+    assert.equal(sure['http::parse'], 'noise 0.0σ');
+    await page.getByRole('button', { name: 'Confidence' }).click();
+    assert.equal((await rowsOf(page))[0][7], 'db::decode');
+    await page.context().close();
+  });
+
+test('without a period the count of the samples tells', async () => {
+  const without = (name, stacks, types) => keep(name, encodeProfile(stacks,
+    types, { period: 0 }));
+  const counted = await serve(`-diff_base=${without('a.pb.gz', SHOP, TYPES)}`,
+    without('b.pb.gz', SHOP_LATER, TYPES));
+  const page = await open(`${counted}diff`);
+  const cellOf = async (name) => (await rowsOf(page)).find((cells) =>
+    cells[7] === name)?.[6];
+  assert.equal(await cellOf('cache::get'), 'likely 2.6σ');
+  await page.goto(`${counted}diff?si=samples`);
+  await settled(page);
+  assert.equal(await cellOf('cache::get'), 'likely 2.6σ');
+  await page.context().close();
+  // Nothing counts these: the column is not there.
+  const times = (stacks) => stacks.map((stack) => ({ ...stack,
+    values: stack.values.slice(1) }));
+  const delays = /** @type {[string, string][]} */ ([['delay',
+    'nanoseconds']]);
+  const unknown = await open(`${await serve(`-diff_base=${without('c.pb.gz',
+    times(SHOP), delays)}`, without('d.pb.gz', times(SHOP_LATER),
+    delays))}diff`);
+  assert.ok((await rowsOf(unknown)).length > 5);
+  assert.ok(!await unknown.getByText('Confidence').isVisible());
+  assert.equal(await unknown.locator('.table-row .col-sure:visible').count(),
+    0);
+  await unknown.context().close();
+});
+
 // ---- normalised or not ----
 
 /** {name: [flat, cum]}, of what changed, in nanoseconds.

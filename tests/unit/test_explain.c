@@ -180,6 +180,23 @@ TEST(what_sampling_gives_by_chance_is_not_a_change)
                  "the total\n");
 }
 
+TEST(without_a_period_the_count_of_samples_tells_what_chance_is)
+{
+    expect_words("types samples/count cpu/nanoseconds\n"
+                 "main;a -100 -1000" BASE "main;b -100 -1000" BASE
+                 "main;a 110 1100\n"
+                 "main;b 90 900\n",
+                 "cpu: 2us before, 2us after\n"
+                 "No place changed by more than chance and -nodefraction "
+                 "allow.\n"
+                 "\n"
+                 "Functions whose own cost changed most\n"
+                 "          +100ns          a: 1us → 1.10us, 50.0% → 55.0% of "
+                 "the total\n"
+                 "          -100ns          b: 1us → 900ns, 50.0% → 45.0% of "
+                 "the total\n");
+}
+
 TEST(without_a_base_there_is_nothing_to_explain)
 {
     expect_words("types n/count\nmain 1\n",

@@ -99,6 +99,8 @@ export class DiffView {
     if (diff.rows !== this.rows || !changed) {
       this.rows = diff.rows;
       this.period = diff.period;
+      // Nothing to say in that column.
+      this.table.element.classList.toggle('unsure', this.period === 0);
       this.largest = this.rows.reduce((most, row) => Math.max(most,
         Math.abs(row.flat.delta), Math.abs(row.cum.delta)), 0) || 1;
       this.table.show(this.rows.length);

@@ -1,6 +1,7 @@
 #include "report/stack/change.h"
 
 #include <assert.h>
+#include <math.h>
 
 #include "base/i64.h"
 
@@ -47,4 +48,45 @@ void changes_find(struct changes *c, struct arena *a,
             add(&c->functions[frames[k]].all, amounts);
         }
     }
+}
+
+/* The type that counts samples; types.n if there is none. */
+static size_t count_type(const struct profile *p)
+{
+    size_t i = 0;
+
+    while (i < p->types.n &&
+           (!str_eq(profile_str(p, p->types.v[i].type), STR("samples")) ||
+            !str_eq(profile_str(p, p->types.v[i].unit), STR("count"))))
+        i++;
+    return i;
+}
+
+/* Over all stacks, of both sides. */
+static double sum_of(const struct report_stacks *t, size_t type)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < t->stacks.n; i++) {
+        struct amounts a = stack_amounts(t, &t->stacks.v[i], type);
+
+        sum += fabs((double)a.before) + fabs((double)a.after);
+    }
+    return sum;
+}
+
+int64_t changes_sample_worth(const struct report_stacks *t,
+                             const struct profile *p, size_t type)
+{
+    size_t counts = count_type(p);
+    double samples, worth;
+
+    if (p->period > 0 && str_eq(profile_str(p, p->period_type.unit),
+                                profile_str(p, p->types.v[type].unit)))
+        return p->period;
+    if (counts == p->types.n)
+        return 0;
+    samples = sum_of(t, counts);
+    worth = samples > 0 ? round(sum_of(t, type) / samples) : 0;
+    return worth < (double)(INT64_MAX / 2) ? (int64_t)worth : 0;
 }

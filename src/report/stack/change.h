@@ -31,6 +31,15 @@ struct changes {
 void changes_find(struct changes *c, struct arena *a,
                   const struct report_stacks *t, size_t type);
 
+/*
+ * What one sample is worth in the values of a type.  Sums of samples vary as
+ * counts do: their variance is this times the sum.  It is the profile's period
+ * if that has the unit of the type; else, if the profile counts its samples
+ * (samples/count), what they are worth on average.  0 if neither is known.
+ */
+int64_t changes_sample_worth(const struct report_stacks *t,
+                             const struct profile *p, size_t type);
+
 /* Before and after of one stack. */
 struct amounts stack_amounts(const struct report_stacks *t,
                              const struct stack *s, size_t type);

@@ -259,15 +259,13 @@ static void add_summary(const struct explainer *e)
 static struct change_limits limits_of(const struct explainer *e)
 {
     const struct report *r = e->report;
-    const struct profile *p = r->profile;
-    const struct value_type *type = &p->types.v[r->value_index];
     double before = fabs((double)e->changes.total.before);
     double after = fabs((double)e->changes.total.after);
     struct change_limits limits = {.least = fmax(before, after) *
                                             r->config.nodefraction};
 
-    if (type->unit == p->period_type.unit && p->period > 0)
-        limits.noise = (double)p->period;
+    limits.noise =
+        (double)changes_sample_worth(e->stacks, r->profile, r->value_index);
     return limits;
 }
 
