@@ -170,6 +170,7 @@ static bool start(const struct serve_options *options, struct error *err)
 {
     struct serve_options copy;
     bool ok = serve_options_copy(options, &copy);
+    bool switched_on;
 
     if (serving.server) {
         serve_options_release(&copy);
@@ -186,14 +187,19 @@ static bool start(const struct serve_options *options, struct error *err)
         error_set(err, "out of memory");
     if (!serving.guard)
         return false;
-    if (serve_options_check_files(&serving.options, err))
-        serving.server = new_server(&serving.options, err);
-    if (!serving.server)
+    if (!serve_options_check_files(&serving.options, err))
         return false;
+    /* First: the first request must find them on. */
+    switched_on = locks_serve();
+    serving.server = new_server(&serving.options, err);
+    if (!serving.server) {
+        if (switched_on)
+            locks_unserve();
+        return false;
+    }
     serving.pid = getpid();
     if (!copy.quiet)
         announce(http_server_address(serving.server), copy.tls_cert != NULL);
-    locks_serve();
     return true;
 }
 

@@ -192,14 +192,24 @@ int64_t locks_mutex_fraction(void)
     return atomic_load(&locks.mutex_fraction);
 }
 
-void locks_serve(void)
+bool locks_serve(void)
 {
     struct error err;
 
     if (!lock_watch.has_hooks || atomic_load(&locks.is_set))
-        return;
+        return false;
     locks_set_block_rate(LOCKS_CHEAP_BLOCK_NS, &err);
     locks_set_mutex_fraction(LOCKS_CHEAP_MUTEX_FRACTION, &err);
+    return true;
+}
+
+void locks_unserve(void)
+{
+    struct error err;
+
+    locks_set_block_rate(0, &err);
+    locks_set_mutex_fraction(0, &err);
+    atomic_store(&locks.is_set, false);
 }
 
 static void read_rate(const char *name, bool (*set)(int64_t, struct error *))

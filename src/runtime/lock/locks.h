@@ -90,8 +90,10 @@ void locks_release_end(int64_t owed_ns, struct lock_site site);
 /* What the environment wants: PPROF_BLOCK_RATE, PPROF_MUTEX_FRACTION. */
 void locks_read_environment(void);
 
-/* Switches the cheap rates on, unless somebody has set one already. */
-void locks_serve(void);
+/* Switches the cheap rates on and returns true, unless somebody has set one
+ * already.  locks_unserve() takes that back. */
+bool locks_serve(void);
+void locks_unserve(void);
 
 /* The rates; false: out of memory, or no wrapper is in this program. */
 bool locks_set_block_rate(int64_t ns, struct error *err);
