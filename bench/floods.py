@@ -140,6 +140,22 @@ def handshakes(t):
     t.connect(timeout=5).close()
 
 
+def stalled(t):
+    """Handshakes that begin and never go on."""
+    out = ssl.MemoryBIO()
+    hello = t.context.wrap_bio(ssl.MemoryBIO(), out)
+    try:
+        hello.do_handshake()
+    except ssl.SSLWantReadError:
+        pass
+    sockets, flight = [], out.read()
+    for _ in range(100):
+        s = t.connect(wrap=False)
+        s.sendall(flight)
+        sockets.append(s)
+    time.sleep(0.2)
+
+
 def pipelined(t):
     """20,000 probes on one connection; the replies are read and dropped."""
     one = b'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'
@@ -166,6 +182,7 @@ FLOODS = {
     'slowloris': (slowloris, 2, False),
     'half_open': (half_open, 2, False),
     'handshakes': (handshakes, 20, True),
+    'stalled': (stalled, 4, True),
     'pipelined_16': (pipelined, 16, False),
     'pipelined_64': (pipelined, 64, False),
 }

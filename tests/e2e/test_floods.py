@@ -209,6 +209,94 @@ class Queues(TestCase):
         self.probe(program)
 
 
+def first_flight():
+    """The bytes with which a TLS client begins."""
+    out = ssl.MemoryBIO()
+    hello = ssl._create_unverified_context().wrap_bio(ssl.MemoryBIO(), out)
+    with contextlib.suppress(ssl.SSLWantReadError):
+        hello.do_handshake()
+    return out.read()
+
+
+@support.needs('openssl', 'curl')
+class StalledHandshakes(TestCase):
+    """Clients that begin a TLS handshake and never go on."""
+    CLIENTS = 200  # more than the endpoint keeps connections
+
+    def setUp(self):
+        super().setUp()
+        cert, key = certificates.self_signed(self.certs, 'x')
+        with open(self.path('tokens'), 'w') as f:
+            f.write('token-of-the-reader\n')
+        os.chmod(self.path('tokens'), 0o600)
+        self.program = self.serve(PPROF_TLS_CERT=cert, PPROF_TLS_KEY=key,
+                                  PPROF_TOKEN_FILE=self.path('tokens'))
+        self.check_others()  # 127.0.0.1 has authenticated: known now
+
+    def begin(self, source, hello):
+        s = socket.create_connection(('127.0.0.1', self.program.port), 10,
+                                     (source, 0))
+        s.sendall(hello)
+        return s
+
+    def hold(self, sources, hello, stop):
+        """Keeps connections open; those that the endpoint closes begin
+        again."""
+        poll, held = select.poll(), {}
+        with contextlib.ExitStack() as stack:
+            while not stop.is_set():
+                while len(held) < self.CLIENTS and not stop.is_set():
+                    with contextlib.suppress(OSError):
+                        s = stack.enter_context(self.begin(
+                            sources[len(held) % len(sources)], hello))
+                        poll.register(s, select.POLLRDHUP)
+                        held[s.fileno()] = s
+                for fd, _ in poll.poll(100):
+                    poll.unregister(fd)
+                    held.pop(fd).close()
+
+    def check(self, sources, hello):
+        stop = threading.Event()
+        attacker = threading.Thread(target=self.hold,
+                                    args=(sources, hello, stop))
+        attacker.start()
+        try:
+            for _ in range(10):
+                time.sleep(0.1)
+                self.check_others()
+        finally:
+            stop.set()
+            attacker.join()
+
+    def check_others(self):
+        self.assertEqual(self.status(self.program.url + '/healthz', '-k'),
+                         200)
+        self.assertEqual(self.status(
+            self.program.url + '/debug/pprof/cmdline', '-k', '-H',
+            'Authorization: Bearer token-of-the-reader'), 200)
+
+    def test_half_a_hello_from_one_address(self):
+        hello = first_flight()
+        self.check(['127.0.0.2'], hello[:len(hello) // 2])
+
+    def test_a_hello_and_nothing_more_from_one_address(self):
+        self.check(['127.0.0.2'], first_flight())
+
+    def test_none_is_kept_for_ever(self):
+        with self.begin('127.0.0.2', first_flight()[:50]) as s:
+            s.settimeout(60)
+            with contextlib.suppress(ConnectionResetError):
+                self.assertEqual(s.recv(65536), b'')
+
+    def test_half_a_hello_from_many_addresses(self):
+        hello = first_flight()
+        self.check(['127.0.0.%d' % i for i in range(2, 202)],
+                   hello[:len(hello) // 2])
+
+    def test_a_hello_and_nothing_more_from_many_addresses(self):
+        self.check(['127.0.0.%d' % i for i in range(2, 202)], first_flight())
+
+
 @support.needs('openssl', 'curl')
 class Life(TestCase):
     """TLS in a program that forks, ends and has little to do with it."""
