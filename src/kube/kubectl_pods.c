@@ -8,46 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/document.h"
 #include "kube/annotations.h"
+#include "kube/kubectl_json.h"
 #include "kube/owner.h"
 #include "kube/pod.h"
-
-static const struct document_limits limits = {
-    .bytes = KUBECTL_MAX_REPLY, .nodes = 50000000, .depth = 64};
-
-static struct str text_at(const struct node *map, const char *key)
-{
-    const struct node *n =
-        map && map->kind == NODE_MAP ? node_get(map, key) : NULL;
-
-    return n && n->kind == NODE_SCALAR ? n->text : STR("");
-}
-
-static const struct node *child(const struct node *map, const char *key)
-{
-    return map && map->kind == NODE_MAP ? node_get(map, key) : NULL;
-}
-
-/* kubectl get ARGUMENTS -o json as a tree. */
-static const struct node *get(struct arena *a, const struct kubectl *k,
-                              const char *const *arguments,
-                              struct kubectl_failure *why)
-{
-    struct buf out = BUF_INIT(KUBECTL_MAX_REPLY);
-    const struct node *root = NULL;
-    struct error err;
-
-    if (kubectl_run(k, arguments, STR(""), &out, why)) {
-        root = document_read_json(
-            a, (struct document_source){"kubectl get", buf_str(&out)}, &limits,
-            &err);
-        if (!root)
-            kubectl_failure_set(why, KUBECTL_OTHER, "%.400s", err.text);
-    }
-    buf_release(&out);
-    return root;
-}
 
 static void add_sep(struct buf *b)
 {
@@ -67,8 +31,9 @@ static void add_labels(const struct node *labels, struct buf *b)
 
 static void add_expression(const struct node *e, struct buf *b)
 {
-    struct str key = text_at(e, "key"), op = text_at(e, "operator");
-    const struct node *values = child(e, "values");
+    struct str key = kubectl_json_text(e, "key"),
+               op = kubectl_json_text(e, "operator");
+    const struct node *values = kubectl_json_at(e, "values");
 
     add_sep(b);
     if (str_eq(op, STR("Exists")) || str_eq(op, STR("DoesNotExist"))) {
@@ -85,14 +50,15 @@ static void add_expression(const struct node *e, struct buf *b)
 
 const char *kubectl_selector_of(struct arena *a, const struct node *object)
 {
-    const struct node *selector = child(child(object, "spec"), "selector");
-    const struct node *list = child(selector, "matchExpressions");
+    const struct node *selector =
+        kubectl_json_at(kubectl_json_at(object, "spec"), "selector");
+    const struct node *list = kubectl_json_at(selector, "matchExpressions");
     struct buf b = arena_buf(a);
 
     if (!selector || selector->kind != NODE_MAP)
         return NULL;
-    if (child(selector, "matchLabels") || list) {
-        add_labels(child(selector, "matchLabels"), &b);
+    if (kubectl_json_at(selector, "matchLabels") || list) {
+        add_labels(kubectl_json_at(selector, "matchLabels"), &b);
         for (size_t i = 0; list && i < list->n; i++)
             add_expression(list->items[i], &b);
     } else {
@@ -104,17 +70,19 @@ const char *kubectl_selector_of(struct arena *a, const struct node *object)
 /* "CrashLoopBackOff" of the first container that waits or has ended. */
 static struct str container_trouble(const struct node *status)
 {
-    const struct node *list = child(status, "containerStatuses");
+    const struct node *list = kubectl_json_at(status, "containerStatuses");
     bool any_runs = false;
     struct str reason = STR("");
 
     for (size_t i = 0; list && i < list->n; i++) {
-        const struct node *state = child(list->items[i], "state");
-        struct str why = text_at(child(state, "waiting"), "reason");
+        const struct node *state = kubectl_json_at(list->items[i], "state");
+        struct str why =
+            kubectl_json_text(kubectl_json_at(state, "waiting"), "reason");
 
         if (why.n == 0)
-            why = text_at(child(state, "terminated"), "reason");
-        any_runs = any_runs || child(state, "running");
+            why = kubectl_json_text(kubectl_json_at(state, "terminated"),
+                                    "reason");
+        any_runs = any_runs || kubectl_json_at(state, "running");
         if (reason.n == 0)
             reason = why;
     }
@@ -123,11 +91,12 @@ static struct str container_trouble(const struct node *status)
 
 static struct str obstacle_of(struct arena *a, const struct node *object)
 {
-    const struct node *status = child(object, "status");
-    struct str phase = text_at(status, "phase");
+    const struct node *status = kubectl_json_at(object, "status");
+    struct str phase = kubectl_json_text(status, "phase");
     struct str reason = container_trouble(status);
 
-    if (child(child(object, "metadata"), "deletionTimestamp"))
+    if (kubectl_json_at(kubectl_json_at(object, "metadata"),
+                        "deletionTimestamp"))
         return STR("is being deleted");
     if (str_eq(phase, STR("Succeeded")))
         return STR("has completed");
@@ -141,16 +110,17 @@ static struct str obstacle_of(struct arena *a, const struct node *object)
 static struct str remark_of(struct arena *a, const struct node *object)
 {
     const struct node *list =
-        child(child(object, "status"), "containerStatuses");
+        kubectl_json_at(kubectl_json_at(object, "status"), "containerStatuses");
 
     for (size_t i = 0; list && i < list->n; i++) {
-        const struct node *last = child(list->items[i], "lastState");
-        struct str reason = text_at(child(last, "terminated"), "reason");
+        const struct node *last = kubectl_json_at(list->items[i], "lastState");
+        struct str reason =
+            kubectl_json_text(kubectl_json_at(last, "terminated"), "reason");
 
         if (str_eq(reason, STR("OOMKilled")))
-            return str_from(
-                arena_printf(a, "container %" STR_FMT " was OOMKilled before",
-                             STR_ARG(text_at(list->items[i], "name"))));
+            return str_from(arena_printf(
+                a, "container %" STR_FMT " was OOMKilled before",
+                STR_ARG(kubectl_json_text(list->items[i], "name"))));
     }
     return STR("");
 }
@@ -207,7 +177,7 @@ static bool add(struct arena *a, const struct node *object,
 static bool add_all(struct arena *a, const struct node *list,
                     struct kubectl_pods *out, struct kubectl_failure *why)
 {
-    const struct node *items = child(list, "items");
+    const struct node *items = kubectl_json_at(list, "items");
 
     for (size_t i = 0; items && items->kind == NODE_LIST && i < items->n; i++)
         if (!add(a, items->items[i], out, why))
@@ -233,7 +203,7 @@ static bool find_selected(struct arena *a, const struct kubectl *k,
         args[n++] = "--selector";
         args[n++] = selector;
     }
-    list = get(a, k, args, why);
+    list = kubectl_json(a, k, args, why);
     return list && add_all(a, list, out, why);
 }
 
@@ -251,10 +221,10 @@ static bool find_named(struct arena *a, const struct kubectl *k,
         args[4] = "--namespace";
         args[5] = q->namespace_name;
     }
-    object = get(a, k, args, why);
+    object = kubectl_json(a, k, args, why);
     if (!object)
         return false;
-    if (str_eq(text_at(object, "kind"), STR("Pod")))
+    if (str_eq(kubectl_json_text(object, "kind"), STR("Pod")))
         return add(a, object, out, why);
     selector = kubectl_selector_of(a, object);
     if (!selector) {

@@ -16,8 +16,9 @@
 
 const char *way_name(enum way_kind kind)
 {
-    static const char *const names[] = {"any", "port-forward", "proxy", "exec",
-                                        "API server"};
+    static const char *const names[] = {
+        "any",  "port-forward",    "proxy",
+        "exec", "debug container", "API server"};
 
     return names[kind];
 }
@@ -119,6 +120,7 @@ bool way_get(struct way *w, const char *name, int seconds, struct buf *out,
             w->namespace_name, w->https ? "https:" : "", w->pod, w->port, path);
         return get_raw(w, full, out, why);
     case WAY_EXEC:
+    case WAY_DEBUG:
         return kubectl_exec_get(
             &w->exec, w->options->kubectl,
             &(struct kubectl_request){w->https, w->port, path, seconds}, out,
@@ -248,10 +250,52 @@ static bool try_way(struct way *w, struct arena *a,
 
 static bool is_last(const struct way *w, const struct kubectl_failure *why)
 {
-    if (ends_search(why) || w->options->kind != WAY_ANY || w->kind == WAY_EXEC)
+    if (w->kind == WAY_EXEC)
+        return why->trouble != KUBECTL_NO_COMMAND || !w->options->debug_image;
+    if (ends_search(why) || w->options->kind != WAY_ANY || w->kind == WAY_DEBUG)
         return true;
     /* A forward reaches whatever listens in the pod; the proxy does not. */
     return w->kind == WAY_FORWARD && why->trouble != KUBECTL_FORBIDDEN;
+}
+
+static bool add_debug_container(struct way *w, struct arena *a,
+                                struct kubectl_failure *why)
+{
+    const struct way_options *o = w->options;
+
+    w->debug = (struct kubectl_debug){.image = o->debug_image,
+                                      .seconds = o->debug_seconds};
+    if (!kubectl_debug_open(&w->debug, a, o->kubectl, w->namespace_name, w->pod,
+                            why))
+        return false;
+    w->exec.container = w->debug.name;
+    w->exec.tool = TOOL_UNKNOWN;
+    return true;
+}
+
+/* What to tell of several failures: the right that would be enough, and what
+ * else could be tried. */
+static void choose_words(const struct way *w,
+                         const struct kubectl_failure *first,
+                         struct kubectl_failure *why)
+{
+    bool bare = why->trouble == KUBECTL_NO_COMMAND && w->kind == WAY_EXEC;
+    struct kubectl_failure last = *why;
+
+    if (why->trouble == KUBECTL_NO_COMMAND && w->kind == WAY_DEBUG)
+        kubectl_failure_set(why, KUBECTL_NO_COMMAND,
+                            "the image %.100s has neither curl nor wget nor "
+                            "bash; choose another with --image",
+                            w->debug.image);
+    if (why->trouble == KUBECTL_STOPPED || w->kind == WAY_DEBUG)
+        return;
+    if (first->trouble == KUBECTL_FORBIDDEN)
+        *why = *first;
+    if (bare)
+        snprintf(why->words, sizeof(why->words),
+                 "%.330s%s%.80s; --debug adds a container that has one",
+                 first->trouble == KUBECTL_FORBIDDEN ? first->words : "",
+                 first->trouble == KUBECTL_FORBIDDEN ? "; " : "", last.words);
 }
 
 bool way_open(struct way *w, struct arena *a, const struct way_options *o,
@@ -267,7 +311,8 @@ bool way_open(struct way *w, struct arena *a, const struct way_options *o,
     w->exec = (struct kubectl_exec){w->namespace_name, w->pod, o->container,
                                     TOOL_UNKNOWN};
     for (;; w->kind++) {
-        if (try_way(w, a, places, why))
+        if ((w->kind != WAY_DEBUG || add_debug_container(w, a, why)) &&
+            try_way(w, a, places, why))
             return true;
         note_right(w, why);
         if (first.trouble == KUBECTL_STOPPED)
@@ -275,8 +320,7 @@ bool way_open(struct way *w, struct arena *a, const struct way_options *o,
         if (is_last(w, why))
             break;
     }
-    if (first.trouble == KUBECTL_FORBIDDEN && why->trouble != KUBECTL_STOPPED)
-        *why = first; /* the right that would be enough */
+    choose_words(w, &first, why);
     return false;
 }
 

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "fetch/index.h"
+#include "kube/kubectl_debug.h"
 #include "kube/kubectl_exec.h"
 #include "kube/kubectl_forward.h"
 #include "kube/kubectl_pods.h"
@@ -12,6 +13,7 @@
  * A way from here to the /debug/pprof/ of a pod.
  *
  *     port-forward --forbidden--> pods/proxy --forbidden, refused--> exec
+ *         --no curl, wget, bash--> a debug container, if the user wants one
  *
  * On each way the ports are asked in order, with http and https, until one
  * answers like a profile endpoint.
@@ -21,6 +23,7 @@ enum way_kind {
     WAY_FORWARD, /* kubectl port-forward */
     WAY_PROXY,   /* kubectl get --raw …/pods/NAME:PORT/proxy/… */
     WAY_EXEC,    /* kubectl exec … curl */
+    WAY_DEBUG,   /* kubectl debug, then exec in its container */
     WAY_RAW,     /* kubectl get --raw: the API server itself, or a node */
 };
 
@@ -45,6 +48,9 @@ struct way_options {
     struct str cert, key, ca; /* PEM files, or "" */
     struct str server_name; /* that the certificate is for; "": not verified */
     struct str token_file;  /* of a bearer token, or "" */
+    /* The image of a debug container; NULL: no pod gets one. */
+    const char *debug_image;
+    int debug_seconds; /* how long it has to live */
 };
 
 struct way {
@@ -57,6 +63,7 @@ struct way {
     struct str raw; /* WAY_RAW: the path before the name of the profile */
     struct kubectl_forward forward;
     struct kubectl_exec exec;
+    struct kubectl_debug debug; /* with a name if the pod has got one */
     struct index_entries index; /* what the server offers; may be empty */
 
     /* Rights that were missing on the way, whether or not one was found. */

@@ -114,6 +114,9 @@ class Server:
         self.faults = []
         self.backends = {}
         self.exec_env = {}
+        # Of debug containers: the environment that an image gives, or the
+        # reason and the message why it does not start.
+        self.images = {}
         self.exec_log = []
         self.own_pprof = None
         self.node_pprof = {}
@@ -584,7 +587,7 @@ class Handler(kube_inside.Inside, http.server.BaseHTTPRequestHandler):
                 'the latest version and try again' % (
                     resource.plural, request.name))
         if request.sub == 'ephemeralcontainers':
-            self.start_ephemeral(new)
+            self.start_ephemeral(new, dry)
         self.send_json(200, store.put(new, dry))
 
     def patched(self, old, body):
@@ -599,14 +602,22 @@ class Handler(kube_inside.Inside, http.server.BaseHTTPRequestHandler):
         raise Failure(415, 'UnsupportedMediaType', 'the body of the request '
                       'was in an unknown format')
 
-    @staticmethod
-    def start_ephemeral(item):
-        """The kubelet's part: an ephemeral container that runs at once."""
-        item['status']['ephemeralContainerStatuses'] = [
-            {'name': c['name'], 'image': c['image'], 'ready': False,
-             'restartCount': 0, 'lastState': {},
-             'state': {'running': {'startedAt': '2026-11-16T18:00:00Z'}}}
-            for c in item['spec'].get('ephemeralContainers', [])]
+    def start_ephemeral(self, item, dry):
+        """The kubelet's part: an ephemeral container runs at once, or waits
+        forever for its image."""
+        states, meta = [], item['metadata']
+        for c in item['spec'].get('ephemeralContainers', []):
+            found = self.api.images.get(c['image'], {'PATH': '/nonexistent'})
+            state = {'running': {'startedAt': '2026-11-16T18:00:00Z'}}
+            if isinstance(found, tuple):
+                state = {'waiting': dict(zip(('reason', 'message'), found))}
+            elif not dry:
+                self.api.exec_env[meta['namespace'], meta['name'],
+                                  c['name']] = found
+            states.append({'name': c['name'], 'image': c['image'],
+                           'ready': False, 'restartCount': 0, 'lastState': {},
+                           'state': state})
+        item['status']['ephemeralContainerStatuses'] = states
 
     def review(self, request, item):
         spec, status = item['spec'], {}

@@ -126,8 +126,10 @@ class Inside:
         command = request.all['command']
         self.api.exec_log.append((request.namespace, request.name,
                                   request.query.get('container'), command))
-        env = self.api.exec_env.get((request.namespace, request.name),
-                                    {'PATH': '/nonexistent'})
+        pod = request.namespace, request.name
+        env = self.api.exec_env.get(
+            pod + (request.query.get('container'),), self.api.exec_env.get(
+                pod, {'PATH': '/nonexistent'}))
         found = shutil.which(command[0], path=env['PATH'])
         real = [found or '/nonexistent/' + command[0]] + command[1:]
         kube_wire.execute(channel, real, env, self.api.dir, wanted)

@@ -114,6 +114,9 @@ class Guide(cluster.ClusterCase):
             'kind': 'Deployment', 'metadata': {
                 'name': 'manager', 'namespace': 'controllers'},
             'spec': {'selector': {'matchLabels': {'app': 'manager'}}}})
+        self.api.pod('demo', 'bare-1', exec_env=cluster.tools(self.dir),
+                     ports=[self.ports[0]])
+        self.api.images['busybox'] = cluster.tools(self.dir, 'wget')
         self.api.own_pprof = there
         self.api.store.put({'kind': 'Node', 'metadata': {'name': 'node-1'}})
         self.api.node_pprof['node-1'] = there

@@ -9,6 +9,7 @@ import unittest
 import certificates
 import cluster
 import support
+from kube_objects import BY_NAME, Failure
 
 
 @cluster.needs
@@ -49,7 +50,8 @@ class Ways(cluster.ClusterCase):
         got = self.plugin('top', name, '--via', 'exec')
         self.assertEqual(got.returncode, 1)
         self.assertEqual(got.stderr, 'kubectl pprof: distroless: the '
-                         'container has neither curl nor wget nor bash\n')
+                         'container has neither curl nor wget nor bash; '
+                         '--debug adds a container that has one\n')
 
     def test_missing_rights_are_printed_as_a_role(self):
         config = self.user('erin', 'get pods')
@@ -153,6 +155,118 @@ class Ways(cluster.ClusterCase):
             self.assertEqual(f.read().splitlines(), [
                 "--as=o'brien", '--token=t k', '--server=https://h', 'get',
                 'pod/a b', '-o', 'json', '--namespace', 'x y'])
+
+
+@cluster.needs
+class Debug(cluster.ClusterCase):
+    """An ephemeral container, for images without any tools."""
+    RIGHTS = ('get pods', 'create pods/exec', 'patch pods/ephemeralcontainers')
+
+    def setUp(self):
+        super().setUp()
+        if cluster.is_old_kubectl():
+            self.skipTest('kubectl 1.20 has no --profile')
+        self.start('bare')
+        self.api.images['busybox'] = cluster.tools(self.dir, 'wget')
+
+    def start(self, name, **options):
+        self.api.pod('demo', name, ports=[self.ports[0]],
+                     exec_env=cluster.tools(self.dir), **options)
+
+    def ephemeral(self, name='bare'):
+        return self.api.store.get(BY_NAME['', 'pods'], 'demo', name)[
+            'spec'].get('ephemeralContainers', [])
+
+    def top(self, *args, name='bare', rights=RIGHTS):
+        return self.plugin('top', name, '-p', 'heap', '--port',
+                           str(self.ports[0]), *args,
+                           config=self.user('gina', *rights))
+
+    def test_a_container_with_tools(self):
+        got = self.top('--debug', '-v')
+        self.assertEqual(got.returncode, 0, got.stderr)
+        self.assertIn('keepSessions', got.stdout)
+        self.assertIn('by debug container', got.stderr)
+        self.assertRegex(
+            got.stderr, r'bare: has got the ephemeral container pprof-\w{8} '
+            r'of image busybox; it ends after \d+ s, but cannot be removed '
+            'from the pod\n')
+        container, = self.ephemeral()
+        self.assertEqual(container['command'][0], 'sleep')
+        self.assertGreater(int(container['command'][1]), 60)
+        self.assertNotIn('capabilities', container.get('securityContext', {}))
+        self.nothing_left()
+
+    def test_only_if_it_is_asked_for(self):
+        got = self.top()
+        self.assertEqual(got.returncode, 1)
+        self.assertIn('; --debug adds a container that has one', got.stderr)
+        self.assertIn('resources: ["pods/portforward"]', got.stderr)
+        self.assertEqual(self.ephemeral(), [])
+
+    def test_not_if_there_is_another_way(self):
+        self.fine('top', 'web-7c9f-1', '-p', 'heap', '--debug')
+        self.assertEqual(self.ephemeral('web-7c9f-1'), [])
+        got = self.plugin('targets', '--debug')
+        self.assertEqual(got.returncode, 2)
+
+    def test_without_the_right(self):
+        got = self.top('--debug', rights=self.RIGHTS[:2])
+        self.assertEqual(got.returncode, 1)
+        self.assertIn('cannot patch resource "pods/ephemeralcontainers"',
+                      got.stderr.splitlines()[0])
+        self.assertIn('resources: ["pods/ephemeralcontainers"]\n'
+                      '  verbs: ["patch"]', got.stderr)
+        self.assertEqual(self.ephemeral(), [])
+
+    def test_an_image_that_cannot_be_pulled(self):
+        self.api.images['nosuch'] = (
+            'ErrImagePull', 'failed to resolve reference "nosuch:latest"')
+        got = self.top('--debug', '--image=nosuch')
+        self.assertEqual(got.returncode, 1)
+        self.assertIn(
+            'bare: the image nosuch does not run as a debug container: '
+            'ErrImagePull: failed to resolve reference "nosuch:latest"; '
+            'choose another with --image\n', got.stderr)
+        self.assertIn('cannot be removed from the pod', got.stderr)
+
+    def test_an_image_without_tools(self):
+        got = self.top('--debug', '--image=scratch')
+        self.assertEqual(got.returncode, 1)
+        self.assertIn('the image scratch has neither curl nor wget nor bash',
+                      got.stderr)
+
+    def test_where_pods_must_be_restricted(self):
+        """`baseline` is refused, `restricted` is not."""
+        self.api.fail('PATCH', '/ephemeralcontainers', Failure(
+            403, 'Forbidden', 'pods "bare" is forbidden: violates PodSecurity '
+            '"restricted:latest": allowPrivilegeEscalation != false'))
+        got = self.top('--debug')
+        self.assertEqual(got.returncode, 0, got.stderr)
+        self.assertTrue(self.ephemeral()[0]['securityContext'][
+            'runAsNonRoot'])
+        self.start('safe', spec={'securityContext': {'runAsUser': 65532}})
+        got = self.top('--debug', name='safe')
+        self.assertEqual(got.returncode, 0, got.stderr)
+        self.assertTrue(self.ephemeral('safe')[0]['securityContext'][
+            'runAsNonRoot'])
+
+    def test_interrupt_while_the_image_is_pulled(self):
+        self.api.images['slow'] = ('ContainerCreating', '')
+        process = subprocess.Popen(
+            [cluster.PLUGIN, 'top', 'bare', '--via=exec', '--debug',
+             '--image=slow'], env=dict(PATH=os.environ['PATH'], HOME=self.dir,
+                                       KUBECONFIG=self.config),
+            stderr=subprocess.PIPE, text=True)
+        end = time.monotonic() + 60
+        while not self.ephemeral():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 130, said)
+        self.assertIn('cannot be removed from the pod', said)
+        self.nothing_left()
 
 
 @cluster.needs

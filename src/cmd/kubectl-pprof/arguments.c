@@ -54,6 +54,7 @@ static const struct flag_row rows[] = {
     {"native", 0, SWITCH, AT(native)},
     {"push", 0, SWITCH, AT(push)},
     {"image", 0, TEXT, AT(image)},
+    {"debug", 0, SWITCH, AT(debug)},
     {"verbose", 'v', SWITCH, AT(verbose)},
     {"yes", 'y', SWITCH, AT(yes)},
     {"help", 'h', SWITCH, AT(help)},

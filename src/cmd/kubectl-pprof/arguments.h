@@ -40,7 +40,8 @@ struct arguments {
     const char *base;        /* of diff: a file or URL */
     const char *ago;         /* of diff: 24h before, from the collector */
     bool mtls, native, push; /* of enable */
-    const char *image;       /* that has the preload library */
+    const char *image; /* with the preload library; of the debug container */
+    bool debug;        /* an ephemeral container, if need be */
     bool verbose, yes, help;
 };
 

@@ -27,6 +27,16 @@ struct crew {
     size_t next; /* guarded by lock */
 };
 
+static void say_debug_container(const struct job *job)
+{
+    const struct kubectl_debug *d = &job->way.debug;
+
+    if (d->name[0])
+        session_say("%s: has got the ephemeral container %s of image %s; it "
+                    "ends after %d s, but cannot be removed from the pod",
+                    job->name, d->name, d->image, d->seconds);
+}
+
 static bool open_way(struct job *job)
 {
     struct session *s = job->session;
@@ -46,8 +56,10 @@ static bool open_way(struct job *job)
         kubectl_failure_set(&job->why, KUBECTL_OTHER, "%.400s", err.text);
         return false;
     }
-    return way_open(&job->way, job->arena, &s->way, job->pod, &places,
-                    &job->why);
+    bool ok =
+        way_open(&job->way, job->arena, &s->way, job->pod, &places, &job->why);
+    say_debug_container(job);
+    return ok;
 }
 
 static void run_job(struct job *job, bool (*work)(struct job *job))

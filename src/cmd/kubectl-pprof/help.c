@@ -29,6 +29,8 @@ const char help_text[] =
     "Where:       --port N  --scheme http|https  --path /debug/pprof  -c "
     "CONTAINER\n"
     "             --via port-forward|proxy|exec    found out unless given\n"
+    "             --debug [--image IMAGE]    a container with tools, if need "
+    "be\n"
     "Login:       --cert-secret NAMESPACE/NAME  --server-name NAME\n"
     "             --token-file FILE\n"
     "See also:    -v shows the kubectl commands; man kubectl-pprof\n";

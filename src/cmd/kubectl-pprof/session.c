@@ -129,6 +129,16 @@ static bool load_secret(struct session *s, const char *name)
     return false;
 }
 
+/* Long enough for all profiles of a pod. */
+static int debug_seconds(const struct arguments *args)
+{
+    int profiles = 2;
+
+    for (const char *c = args->profiles ? args->profiles : ""; *c; c++)
+        profiles += *c == ',';
+    return profiles * (args->seconds + 60);
+}
+
 bool session_prepare(struct session *s)
 {
     const struct arguments *args = s->args;
@@ -154,6 +164,10 @@ bool session_prepare(struct session *s)
         .ca = s->secret.ca,
         .server_name = str_from(args->server_name),
         .token_file = str_from(args->token_file),
+        .debug_image = !args->debug  ? NULL
+                       : args->image ? args->image
+                                     : KUBECTL_DEBUG_IMAGE,
+        .debug_seconds = debug_seconds(args),
     };
     if (err.text[0])
         session_say("%s", err.text);

@@ -124,6 +124,10 @@ int targets_list(struct session *s)
     struct row *rows;
     size_t job = 0, found = 0;
 
+    if (s->args->debug) {
+        session_say("targets only looks; --debug would change every pod");
+        return EXIT_USAGE;
+    }
     if (!kubectl_pods_find(s->arena, &s->kubectl, &q, &pods, &why))
         return session_fail(s, NULL, &why);
     if (pods.list.n == 0) {
