@@ -1,28 +1,35 @@
 #!/usr/bin/env python3
 """Runs a command at a terminal of its own and draws what it shows, as SVG.
 
-usage: docs/pictures/terminal.py [--columns N] OUT.svg PROGRAM [ARGUMENT ...]
+usage: docs/pictures/terminal.py [--columns N] [--cast FILE.cast] OUT.svg
+           PROGRAM [ARGUMENT ...]
 
 The first line of the picture is the command.  Colours are those that the
-program asks for; it is told that the terminal can show all of them.
+program asks for; it is told that the terminal can show all of them.  With
+--cast all that was written, and when, is added to a recording that asciinema
+plays.
 """
 import argparse
+import codecs
 import fcntl
 import html
+import json
 import os
 import pty
 import re
 import struct
 import sys
 import termios
+import time
 
 CELL_WIDTH, CELL_HEIGHT, MARGIN = 8.0, 18, 12
+ROWS = 50
 PAPER, INK = '#1e2127', '#d7dae0'
 EIGHTHS = '\u258f\u258e\u258d\u258c\u258b\u258a\u2589\u2588'
 
 
 def run(command, columns):
-    """All that the command writes to its terminal."""
+    """All that the command writes to its terminal: seconds and bytes."""
     pid, fd = pty.fork()
     if pid == 0:
         os.read(0, 1)  # until the window has its size
@@ -30,12 +37,12 @@ def run(command, columns):
         for name in ('NO_COLOR', 'COLUMNS'):
             os.environ.pop(name, None)
         os.execvp(command[0], command)
-    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack('4H', 50, columns, 0, 0))
+    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack('4H', ROWS, columns, 0, 0))
     attributes = termios.tcgetattr(fd)
     attributes[3] &= ~termios.ECHO
     termios.tcsetattr(fd, termios.TCSANOW, attributes)
     os.write(fd, b'\n')
-    output = b''
+    output, start = [], time.monotonic()
     while True:
         try:
             block = os.read(fd, 65536)
@@ -43,9 +50,30 @@ def run(command, columns):
             break
         if not block:
             break
-        output += block
+        output.append((time.monotonic() - start, block))
     os.waitpid(pid, 0)
-    return output.decode('utf-8', 'replace').replace('\r', '')
+    return output
+
+
+def record(path, shown, output, columns):
+    """Adds the command to an asciicast (version 2): a line for the terminal,
+    then one an event."""
+    at = 0.0
+    if os.path.exists(path):
+        with open(path, encoding='utf-8') as f:
+            at = json.loads(f.readlines()[-1])[0] + 2
+    decoder = codecs.getincrementaldecoder('utf-8')('replace')
+    with open(path, 'a', encoding='utf-8') as f:
+        def event(after, text):
+            f.write(json.dumps([round(at + after, 6), 'o', text],
+                               ensure_ascii=False) + '\n')
+        if at == 0:
+            f.write(json.dumps({'version': 2, 'width': columns, 'height': ROWS,
+                                'idle_time_limit': 2.0}) + '\n')
+        event(0, '$ %s\r\n' % shown)
+        for seconds, block in output:
+            event(seconds + 1, decoder.decode(block))
+        event(seconds + 1 if output else 1, '\r\n')
 
 
 def cells(line, style):
@@ -109,13 +137,17 @@ def draw(row, y):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--columns', type=int, default=100)
+    parser.add_argument('--cast')
     parser.add_argument('out')
     parser.add_argument('command', nargs=argparse.REMAINDER)
     options = parser.parse_args()
     shown = ' '.join(os.path.basename(word) if '/' in word else word
                      for word in options.command)
-    lines = ['$ ' + shown] + run(options.command,
-                                 options.columns).strip('\n').split('\n')
+    output = run(options.command, options.columns)
+    if options.cast:
+        record(options.cast, shown, output, options.columns)
+    text = b''.join(block for _, block in output).decode('utf-8', 'replace')
+    lines = ['$ ' + shown] + text.replace('\r', '').strip('\n').split('\n')
     style = {'ink': None, 'paper': None, 'swapped': False}
     parts = []
     for y, line in enumerate(lines):

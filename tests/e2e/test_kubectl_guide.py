@@ -7,6 +7,7 @@ import shutil
 import ssl
 import subprocess
 import http.server
+import json
 import threading
 import unittest
 import urllib.request
@@ -146,16 +147,20 @@ class Guide(cluster.ClusterCase):
         self.nothing_left()
 
     def test_pictures(self):
-        """The pictures of the README; PPROF_PICTURES says where to keep
-        them."""
+        """The pictures and the recording of the README; PPROF_PICTURES says
+        where to keep them."""
         script = os.path.join(ROOT, 'docs', 'pictures', 'terminal.py')
         keep = os.environ.get('PPROF_PICTURES', self.dir)
         env = dict(PATH=os.path.abspath(support.BUILD) + ':' +
                    os.environ['PATH'], HOME=self.dir, KUBECONFIG=self.config)
+        self.api.remove_pod('demo', 'bare-1')
         self.api.pod('demo', 'import-x7k2p', phase='Succeeded')
         self.api.pod('demo', 'db-0', ports=[5432], backends={
             p: None for p in (5432, 6060, 8080, 8081, 8443, 2379, 9090,
                               6053)})
+        cast = os.path.join(keep, 'kubectl.cast')
+        if os.path.exists(cast):
+            os.remove(cast)
         for name, word, args in (
                 ('targets', 'connection refused', ['targets']),
                 ('flame', 'compressReplies', ['flame', 'deploy/web',
@@ -164,12 +169,26 @@ class Guide(cluster.ClusterCase):
                                            'web-7c9f-2', '--seconds=3'])):
             with self.subTest(name):
                 out = os.path.join(keep, 'kubectl-%s.svg' % name)
-                subprocess.run(['python3', script, '--columns', '120', out,
-                                'kubectl', 'pprof', *args], env=env,
+                subprocess.run(['python3', script, '--columns', '120',
+                                '--cast', cast, out, 'kubectl', 'pprof',
+                                *args], env=env,
                                check=True, timeout=120,
                                stdout=subprocess.DEVNULL)
                 with open(out) as f:
                     self.assertIn(word, re.sub('<[^>]*>', '', f.read()))
+                self.check_cast(cast, word)
+
+    def check_cast(self, path, word):
+        """An asciicast: a line about the terminal, then [time, 'o', text]
+        with times that grow."""
+        with open(path) as f:
+            first, *events = map(json.loads, f)
+        self.assertEqual((first['version'], first['width']), (2, 120))
+        times = [e[0] for e in events]
+        self.assertEqual(times, sorted(times))
+        self.assertEqual({e[1] for e in events}, {'o'})
+        text = ''.join(e[2] for e in events)
+        self.assertIn(word, re.sub('\033[^m]*m', '', text))
 
     def test_the_name_of_kubectl_profefe(self):
         shutil.copy(cluster.PLUGIN, self.path('kubectl-profefe'))
