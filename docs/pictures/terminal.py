@@ -141,7 +141,7 @@ def main():
     parser.add_argument('out')
     parser.add_argument('command', nargs=argparse.REMAINDER)
     options = parser.parse_args()
-    shown = ' '.join(os.path.basename(word) if '/' in word else word
+    shown = ' '.join(os.path.basename(word) if os.path.isabs(word) else word
                      for word in options.command)
     output = run(options.command, options.columns)
     if options.cast:

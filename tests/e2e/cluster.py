@@ -14,15 +14,23 @@ PPROFD = os.path.abspath(os.path.join(support.BUILD, 'pprofd'))
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def build_pod(directory):
-    """The Go program that acts as a pod."""
-    out = os.path.join(directory, 'pod')
+def build_pod(directory, name='pod'):
+    """A Go program that acts as a pod."""
+    out = os.path.join(directory, name)
     env = dict(os.environ, GOCACHE=os.path.join(
         tempfile.gettempdir(), 'pprof-go-cache'), GOFLAGS='-mod=mod',
         HOME=directory)
     subprocess.run(['go', 'build', '-o', out,
-                    os.path.join(HERE, 'programs', 'pod.go')],
+                    os.path.join(HERE, 'programs', name + '.go')],
                    check=True, env=env)
+    return out
+
+
+def build_native(directory, name, *flags):
+    """A C program that acts as a pod."""
+    out = os.path.join(directory, name)
+    subprocess.run(['cc', '-O1', '-g', '-o', out, os.path.join(
+        HERE, 'programs', name + '.c'), *flags], check=True)
     return out
 
 
