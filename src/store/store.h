@@ -360,6 +360,7 @@ struct store_ops {
 /* The beginning of every engine's own struct. */
 struct store {
     const struct store_ops *ops;
+    const struct scan_ops *scans; /* of engines that use store/read/ */
 };
 
 /*

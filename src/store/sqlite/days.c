@@ -459,16 +459,3 @@ bool series_text(const struct dict *d, uint32_t series, struct str *type,
     }
     return buf_ok(labels);
 }
-
-bool series_labels(struct str packed, struct store_label **labels, size_t *cap,
-                   size_t *n)
-{
-    struct wire_reader r = unpack_begin(packed);
-
-    for (*n = 0; wire_more(&r); ++*n)
-        if (!grow(labels, cap, *n + 1) ||
-            !unpack_bytes(&r, &(*labels)[*n].key) ||
-            !unpack_bytes(&r, &(*labels)[*n].value))
-            return false;
-    return true;
-}

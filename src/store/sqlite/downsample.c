@@ -312,7 +312,7 @@ static bool sum_service(struct sqlite_store *s, struct day *day,
     struct store_query q = {.from_ns = INT64_MIN, .to_ns = INT64_MAX};
     struct summing k = {.step_ns = level_ns[level],
                         .key = BUF_INIT(STORE_BUF_BYTES)};
-    struct scan c = {.s = s,
+    struct scan c = {.s = &s->base,
                      .q = &q,
                      .with_samples = true,
                      .segment = begin,

@@ -4,8 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "store/intake.h"
-#include "store/intern.h"
+#include "store/put_read.h"
 #include "store/sqlite/db.h"
 #include "store/sqlite/sqlite.h"
 
@@ -93,19 +92,6 @@ struct entry {
     store_done *done;
     void *arg;
     struct store_receipt receipt;
-};
-
-/* Buffers for one put at a time. */
-struct scratch {
-    struct scratch *next;
-    struct intake in;
-    struct interner intern;
-    struct profile *model; /* of a format that goes through it, or NULL */
-    bool is_large;         /* one of store->large_puts */
-    struct row_samples before;
-    struct buf row;
-    struct store_label *labels;
-    size_t labels_cap;
 };
 
 /*
@@ -292,7 +278,6 @@ enum store_status engine_put(struct store *s, const struct store_put *put,
                              store_done *done, void *arg, struct error *err);
 struct scratch *scratch_get(struct sqlite_store *s);
 void scratch_put(struct sqlite_store *s, struct scratch *c);
-void scratch_free(struct scratch *c);
 
 /*
  * days.c
@@ -334,11 +319,9 @@ bool day_add_series(sqlite3 *db, int64_t service, struct str type,
                     struct str labels, int64_t *out, struct error *err);
 int64_t id_key(const struct store_id *id);
 
-/* A series record as type and packed labels, and packed labels as a list. */
+/* A series record as type and packed labels. */
 bool series_text(const struct dict *d, uint32_t series, struct str *type,
                  struct buf *labels);
-bool series_labels(struct str packed, struct store_label **labels, size_t *cap,
-                   size_t *n);
 
 /*
  * write.c: a builder's segment into a day file, within a transaction.

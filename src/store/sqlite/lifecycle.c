@@ -13,7 +13,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "store/sqlite/engine.h"
-#include "store/sqlite/read.h"
+#include "store/read/read.h"
+#include "store/sqlite/scan.h"
 
 const struct store_options store_default_options = {
     .body_bytes = (size_t)32 << 20,
@@ -220,6 +221,12 @@ static const struct store_ops ops = {
     .close = engine_close,
 };
 
+static const struct scan_ops scans = {
+    .run = engine_scan,
+    .find = find_id,
+    .blob = find_blob,
+};
+
 /*
  * Opening.
  */
@@ -286,6 +293,7 @@ struct store *sqlite_store_open(const struct store_options *options,
         return NULL;
     }
     s->base.ops = &ops;
+    s->base.scans = &scans;
     s->opt = *options;
     s->lock_fd = -1;
     s->last = &s->first;

@@ -230,7 +230,7 @@ static bool scan_blocks(struct day_scan *k, struct error *err)
 
 bool day_scan_begin(struct day_scan *k, struct error *err)
 {
-    k->conn = day_connect(k->c->s, k->day, err);
+    k->conn = day_connect(engine_of(k->c->s), k->day, err);
     return k->conn && find_series(k, err);
 }
 
@@ -246,9 +246,9 @@ void day_scan_release(struct day_scan *k)
     if (k->conn) {
         if (!sqlite3_get_autocommit(k->conn->db))
             db_exec(k->conn->db, "COMMIT", &ignored);
-        day_disconnect(k->c->s, k->day, k->conn);
+        day_disconnect(engine_of(k->c->s), k->day, k->conn);
     }
-    day_put(k->c->s, k->day);
+    day_put(engine_of(k->c->s), k->day);
     buf_release(&k->text);
     free(k->series);
     free(k->blocks);

@@ -43,14 +43,6 @@ struct service_scan {
     size_t n_days, days_cap;
 };
 
-/* Hands over a row, or counts it where the reader only counts. */
-bool scan_deliver(struct scan *c, struct scan_row *row,
-                  const struct row_meta *m, const struct row_samples *samples,
-                  const struct row_samples *before, struct error *err);
-bool scan_begin_segment(struct scan *c, const struct dict *d,
-                        struct error *err);
-bool scan_end_segment(struct scan *c, struct dict *own, struct error *err);
-
 /* Adds the files whose rows, or sums, make up the range of the query. */
 bool scan_plan(struct service_scan *k, struct error *err);
 

@@ -21,7 +21,7 @@ bool scan_add_part(struct service_scan *k, struct day *day, int64_t from_ns,
                                              .from_ns = from_ns,
                                              .to_ns = to_ns,
                                              .text = BUF_INIT(STORE_BUF_BYTES)};
-    day_use(k->c->s, day);
+    day_use(engine_of(k->c->s), day);
     return true;
 }
 
@@ -36,7 +36,7 @@ static bool level_fits(const struct scan *c, int level)
 static bool is_summed(struct service_scan *k, struct day *raw, int level,
                       bool *out, struct error *err)
 {
-    struct day_conn *c = day_connect(k->c->s, raw, err);
+    struct day_conn *c = day_connect(engine_of(k->c->s), raw, err);
     sqlite3_stmt *st = c ? day_statement(c, DAY_SUMMED, err) : NULL;
     bool ok = st != NULL;
 
@@ -47,7 +47,7 @@ static bool is_summed(struct service_scan *k, struct day *raw, int level,
         sqlite3_reset(st);
     }
     if (c)
-        day_disconnect(k->c->s, raw, c);
+        day_disconnect(engine_of(k->c->s), raw, c);
     return ok;
 }
 
@@ -85,15 +85,15 @@ static bool plan_day(struct service_scan *k, struct day *raw, struct error *err)
             continue;
         if (!is_summed(k, raw, level, &summed, err))
             return false;
-        sums = summed ? day_get(k->c->s, raw->number, (enum store_level)level,
-                                false, err)
+        sums = summed ? day_get(engine_of(k->c->s), raw->number,
+                                (enum store_level)level, false, err)
                       : NULL;
         if (!sums)
             continue;
         ok = scan_add_part(k, sums, a, b - 1) &&
              scan_add_part(k, raw, from, a - 1) &&
              scan_add_part(k, raw, b, to - 1);
-        day_put(k->c->s, sums);
+        day_put(engine_of(k->c->s), sums);
         return ok || error_set(err, "out of memory");
     }
     return scan_add_part(k, raw, q->from_ns, q->to_ns) ||
@@ -110,23 +110,23 @@ static bool plan_sums(struct service_scan *k, int level, struct error *err)
 
     if (!level_fits(k->c, level))
         return true;
-    if (!days_between(k->c->s, (enum store_level)level, q->from_ns, q->to_ns,
-                      &files, &n))
+    if (!days_between(engine_of(k->c->s), (enum store_level)level, q->from_ns,
+                      q->to_ns, &files, &n))
         return error_set(err, "out of memory");
     for (size_t i = 0; i < n; i++) {
         bool finer = false;
 
         for (int l = STORE_RAW; l < level && !finer; l++) {
-            struct day *d = day_get(k->c->s, files[i]->number,
+            struct day *d = day_get(engine_of(k->c->s), files[i]->number,
                                     (enum store_level)l, false, err);
 
             finer = d && (l == STORE_RAW || level_fits(k->c, l));
             if (d)
-                day_put(k->c->s, d);
+                day_put(engine_of(k->c->s), d);
         }
         ok = ok && (finer || scan_add_part(k, files[i], q->from_ns, q->to_ns) ||
                     error_set(err, "out of memory"));
-        day_put(k->c->s, files[i]);
+        day_put(engine_of(k->c->s), files[i]);
     }
     free(files);
     return ok;
@@ -139,11 +139,12 @@ bool scan_plan(struct service_scan *k, struct error *err)
     size_t n;
     bool ok = true;
 
-    if (!days_between(k->c->s, STORE_RAW, q->from_ns, q->to_ns, &files, &n))
+    if (!days_between(engine_of(k->c->s), STORE_RAW, q->from_ns, q->to_ns,
+                      &files, &n))
         return error_set(err, "out of memory");
     for (size_t i = 0; i < n; i++) {
         ok = ok && plan_day(k, files[i], err);
-        day_put(k->c->s, files[i]);
+        day_put(engine_of(k->c->s), files[i]);
     }
     free(files);
     for (int level = STORE_MINUTE; ok && level < STORE_LEVELS; level++)

@@ -1,102 +1,21 @@
 /*
  * Walking over a selection: services, then segments in memory, then day
- * files.  Budgets are watched here, so that no reader has to.
+ * files.
  */
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "store/build.h"
-#include "store/header.h"
 #include "store/pack.h"
 #include "store/sqlite/scan_parts.h"
-
-enum { CHECK_EVERY = 64 }; /* rows */
-
-/*
- * Budget.
- */
-
-static bool out_of(struct scan *c, const char *limit, struct error *err)
-{
-    c->own.limit = limit;
-    c->status = STORE_LIMITED;
-    return error_set(err,
-                     "the query's limit of %s is reached after %llu profiles",
-                     limit, (unsigned long long)c->own.profiles);
-}
-
-bool scan_check(struct scan *c, struct error *err)
-{
-    const struct store_budget *b = c->budget;
-
-    if (!b)
-        return true;
-    if (b->profiles && c->own.profiles > b->profiles)
-        return out_of(c, "profiles", err);
-    if (b->bytes && c->own.bytes > b->bytes)
-        return out_of(c, "bytes", err);
-    if (c->since_check++ % CHECK_EVERY)
-        return true;
-    if (b->cancelled && b->cancelled(b->arg)) {
-        c->status = STORE_CANCELLED;
-        return error_set(err, "the query was cancelled");
-    }
-    if (b->cpu_ns &&
-        clock_ns(CLOCK_THREAD_CPUTIME_ID) - c->cpu_start > b->cpu_ns)
-        return out_of(c, "CPU time", err);
-    return true;
-}
 
 static bool in_range(const struct scan *c, const struct row_meta *m)
 {
     return m->created_ns >= c->q->from_ns && m->created_ns <= c->q->to_ns;
 }
 
-bool scan_deliver(struct scan *c, struct scan_row *row,
-                  const struct row_meta *m, const struct row_samples *samples,
-                  const struct row_samples *before, struct error *err)
-{
-    size_t types;
-
-    c->own.profiles += m->profiles;
-    c->own.bytes += samples ? samples->n * (8 + 8 * samples->columns) : 64;
-    if (!scan_check(c, err))
-        return false;
-    if (c->count)
-        return c->count(
-            c->arg, row,
-            &(struct scan_count){m->profiles, m->created_ns, m->created_ns},
-            err);
-    row->meta = m;
-    row->samples = samples;
-    row->before = m->flags & ROW_CHANGES ? before : NULL;
-    if (!dict_header_types(row->d, m->header, &types, &row->cumulative))
-        return error_set(err, "block: stored data are damaged");
-    return c->row(c->arg, row, err);
-}
-
-bool scan_begin_segment(struct scan *c, const struct dict *d, struct error *err)
-{
-    return !c->segment || c->segment(c->arg, d, err);
-}
-
-bool scan_end_segment(struct scan *c, struct dict *own, struct error *err)
-{
-    return !c->segment_end || c->segment_end(c->arg, own, err);
-}
-
 /*
  * Memory.
  */
-
-void scan_add_count(struct scan_count *to, const struct scan_count *n)
-{
-    if (!to->profiles || n->first_ns < to->first_ns)
-        to->first_ns = n->first_ns;
-    if (!to->profiles || n->last_ns > to->last_ns)
-        to->last_ns = n->last_ns;
-    to->profiles += n->profiles;
-}
 
 /* Times are beside the packed rows. */
 static bool count_open_series(struct scan *c, const struct open_segment *g,
@@ -186,7 +105,7 @@ static bool scan_files(struct service_scan *k, bool ok, struct error *err)
 
 static bool scan_service(struct scan *c, struct str name, struct error *err)
 {
-    struct service *v = service_get(c->s, name, false);
+    struct service *v = service_get(engine_of(c->s), name, false);
     struct service_scan k = {.c = c, .name = name};
     bool ok;
 
@@ -195,7 +114,7 @@ static bool scan_service(struct scan *c, struct str name, struct error *err)
     ok = snapshot(&k, v, err);
     if (v) {
         pthread_mutex_unlock(&v->lock);
-        service_put(c->s, v);
+        service_put(engine_of(c->s), v);
     }
     return scan_files(&k, ok, err);
 }
@@ -217,27 +136,15 @@ bool scan_day(struct scan *c, struct day *day, struct str service,
     return ok;
 }
 
-enum store_status scan_run(struct scan *c, struct error *err)
+enum store_status engine_scan(struct scan *c, struct error *err)
 {
     struct table names = {0};
     bool ok;
 
-    c->status = STORE_OK;
-    c->own = (struct store_progress){0};
-    c->cpu_start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    c->label_text = BUF_INIT(STORE_BUF_BYTES);
-    ok = scan_services(c->s, c->q, &names, err);
+    scan_begin(c);
+    ok = scan_services(engine_of(c->s), c->q, &names, err);
     for (uint32_t i = 0; ok && i < names.n; i++)
         ok = scan_service(c, table_get(&names, i), err);
     table_release(&names);
-    free(c->labels);
-    c->labels = NULL;
-    c->labels_cap = 0;
-    buf_release(&c->label_text);
-    c->own.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - c->cpu_start;
-    if (c->progress)
-        *c->progress = c->own;
-    if (!ok && c->status == STORE_OK)
-        c->status = STORE_FAILED;
-    return c->status;
+    return scan_end(c, ok);
 }

@@ -7,7 +7,7 @@
 
 #include "store/grow.h"
 #include "store/pack.h"
-#include "store/sqlite/read.h"
+#include "store/sqlite/scan.h"
 
 struct uses {
     struct table keys; /* service and type */

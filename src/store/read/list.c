@@ -8,7 +8,7 @@
 
 #include "store/grow.h"
 #include "store/pack.h"
-#include "store/sqlite/read.h"
+#include "store/read/read.h"
 
 struct item {
     int64_t created_ns;
@@ -167,10 +167,11 @@ enum store_status engine_list(struct store *s, const struct store_query *q,
                               struct error *err)
 {
     struct listing k = {.page = page, .packed = BUF_INIT(STORE_BUF_BYTES)};
-    struct scan c = {.s = engine_of(s),
+    struct scan c = {.s = s,
                      .q = q,
                      .budget = budget,
                      .progress = progress,
+                     .page = page,
                      .row = add,
                      .arg = &k};
     enum store_status status = scan_run(&c, err);
@@ -180,7 +181,7 @@ enum store_status engine_list(struct store *s, const struct store_query *q,
         cut(&k, page->limit);
     for (size_t i = 0; status == STORE_OK && i < k.n; i++) {
         if (!unpack(&k.items[i], &k.d))
-            status = engine_no_memory(err);
+            status = store_no_memory(err);
         else if (!each(arg, &k.d.p))
             break;
     }

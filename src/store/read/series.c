@@ -9,7 +9,7 @@
 #include "store/grow.h"
 #include "store/header.h"
 #include "store/pack.h"
-#include "store/sqlite/read.h"
+#include "store/read/read.h"
 #include "store/sums.h"
 
 static int64_t step_of(int64_t created_ns, int64_t step_ns)
@@ -169,7 +169,7 @@ enum store_status engine_series(struct store *s, const struct store_series *q,
                                 struct error *err)
 {
     struct lines k = {.q = q, .key = BUF_INIT(STORE_BUF_BYTES)};
-    struct scan c = {.s = engine_of(s),
+    struct scan c = {.s = s,
                      .q = &q->query,
                      .budget = budget,
                      .progress = progress,
@@ -331,7 +331,7 @@ enum store_status engine_function(struct store *s,
                                   struct error *err)
 {
     struct tracing k = {.q = q};
-    struct scan c = {.s = engine_of(s),
+    struct scan c = {.s = s,
                      .q = &q->query,
                      .budget = budget,
                      .progress = progress,

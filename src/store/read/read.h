@@ -1,10 +1,11 @@
-#ifndef STORE_SQLITE_READ_H
-#define STORE_SQLITE_READ_H
+#ifndef STORE_READ_READ_H
+#define STORE_READ_READ_H
 
-#include "store/sqlite/scan.h"
+#include "store/read/scan.h"
 
 /*
- * The reading operations of the engine; their meaning is in store.h.
+ * The reading operations, for every engine that can scan; their meaning is
+ * in store.h.
  */
 enum store_status engine_get(struct store *s, const struct store_id *id,
                              struct profile **out, struct error *err);
@@ -58,9 +59,6 @@ enum store_status engine_version(struct store *s, const struct store_query *q,
                                  const struct store_budget *budget,
                                  struct store_version *out, struct error *err);
 
-enum store_status engine_usage(struct store *s, store_each_usage *each,
-                               void *arg, struct error *err);
-
 /*
  * A row as a listing describes it; the arrays are used again for the next.
  */
@@ -74,11 +72,5 @@ struct description {
 
 bool describe_row(struct description *d, const struct scan_row *row);
 void description_release(struct description *d);
-
-/* Calls `row` for the profile with this id, with its samples. */
-enum store_status find_id(struct sqlite_store *s, const struct store_id *id,
-                          bool (*row)(void *arg, const struct scan_row *row,
-                                      struct error *err),
-                          void *arg, struct error *err);
 
 #endif

@@ -1,7 +1,10 @@
 /*
  * Does a series belong to a selection?
  */
-#include "store/sqlite/scan.h"
+#include "store/read/scan.h"
+
+#include "store/grow.h"
+#include "store/pack.h"
 
 static bool holds(const struct store_matcher *m, struct str value)
 {
@@ -56,5 +59,18 @@ bool query_matches(const struct store_query *q, struct str service,
                                       : !label_holds(m, labels, n))
             return false;
     }
+    return true;
+}
+
+bool series_labels(struct str packed, struct store_label **labels, size_t *cap,
+                   size_t *n)
+{
+    struct wire_reader r = unpack_begin(packed);
+
+    for (*n = 0; wire_more(&r); ++*n)
+        if (!grow(labels, cap, *n + 1) ||
+            !unpack_bytes(&r, &(*labels)[*n].key) ||
+            !unpack_bytes(&r, &(*labels)[*n].value))
+            return false;
     return true;
 }

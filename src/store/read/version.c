@@ -9,7 +9,7 @@
  * of their step.
  */
 #include "base/hash.h"
-#include "store/sqlite/read.h"
+#include "store/read/read.h"
 
 static uint64_t mix(uint64_t seed, uint64_t value)
 {
@@ -46,7 +46,7 @@ enum store_status engine_version(struct store *s, const struct store_query *q,
                                  struct store_version *out, struct error *err)
 {
     struct store_version version = {.newest_ns = INT64_MIN};
-    struct scan c = {.s = engine_of(s),
+    struct scan c = {.s = s,
                      .q = q,
                      .budget = budget,
                      .use_sums = true,

@@ -18,7 +18,7 @@
 #include "store/grow.h"
 #include "store/pack.h"
 #include "store/rebuild.h"
-#include "store/sqlite/read.h"
+#include "store/read/read.h"
 #include "store/sums.h"
 
 /* Profiles with the same sample types. */
@@ -367,7 +367,7 @@ static enum store_status make_result(struct merging *k, struct profile **out,
 
     r.parts = calloc(k->n_groups + 1, sizeof(*r.parts));
     if (!r.parts)
-        return engine_no_memory(err);
+        return store_no_memory(err);
     ok = memory_scope_run(MEMORY_UNLIMITED, build_result, &r, err) && r.merged;
     free(r.parts);
     if (ok)
@@ -402,7 +402,7 @@ enum store_status engine_merge(struct store *s, const struct store_query *q,
                                struct error *err)
 {
     struct merging k = {.values = values, .scratch = BUF_INIT(STORE_BUF_BYTES)};
-    struct scan c = {.s = engine_of(s),
+    struct scan c = {.s = s,
                      .q = q,
                      .budget = budget,
                      .progress = progress,

@@ -6,7 +6,7 @@
 
 #include "store/grow.h"
 #include "store/pack.h"
-#include "store/sqlite/read.h"
+#include "store/read/read.h"
 
 struct counting {
     struct table keys; /* packed texts */
@@ -113,15 +113,12 @@ run(struct store *s, const struct store_query *q,
     store_each_count *each, void *arg, struct error *err)
 {
     struct counting k = {.key = key, .scratch = BUF_INIT(STORE_BUF_BYTES)};
-    struct scan c = {.s = engine_of(s),
-                     .q = q,
-                     .budget = budget,
-                     .count = each_series,
-                     .arg = &k};
+    struct scan c = {
+        .s = s, .q = q, .budget = budget, .count = each_series, .arg = &k};
     enum store_status status = scan_run(&c, err);
 
     if (status == STORE_OK && !hand_out(&k, each, arg))
-        status = engine_no_memory(err);
+        status = store_no_memory(err);
     table_release(&k.keys);
     free(k.counts);
     free(k.labels);
