@@ -22,7 +22,7 @@ _pprofd()
     --addr)
         COMPREPLY=($(compgen -W '127.0.0.1:10100 :10100 unix:' -- "$cur"))
         return;;
-    --client-allow|--exit-timeout|--hosts|--max-body|--max-disk|--max-inflated|--retention|--s3-endpoint)
+    --client-allow|--exit-timeout|--hosts|--max-body|--max-disk|--max-inflated|--retention|--s3-endpoint|--archive)
         return;;
     esac
     if [[ $cur == -* && ${COMP_WORDS[1]} == scrape ]]; then
@@ -37,7 +37,7 @@ _pprofd()
     fi
 }
 
-_pprofd_flags='--addr --client-allow --client-ca --config --data --exit-timeout
+_pprofd_flags='--addr --archive --client-allow --client-ca --config --data --exit-timeout
     --hosts --insecure --kubernetes --log.level --max-body --max-disk
     --max-inflated --retention --s3-endpoint --scrape-self --tls-cert --tls-key
     --token-file'

@@ -37,6 +37,7 @@ static const char usage[] =
     "  --retention AGE     keep single profiles this long; default 7d\n"
     "  --max-disk SIZE     delete the oldest day when the store is larger\n"
     "  --max-body SIZE     refuse larger profiles; default 16MB\n"
+    "  --archive s3://BUCKET/PREFIX   also keep every profile in a bucket\n"
     "  --tls-cert FILE --tls-key FILE   serve HTTPS\n"
     "  --client-ca FILE --client-allow NAMES   admit clients with "
     "certificates\n"
@@ -92,9 +93,10 @@ static const struct {
      "...\n"
      "       pprofd import [--data DIR] [--s3-endpoint URL] "
      "s3://BUCKET/PREFIX ...\n"
-     "Reads profiles from directories and buckets that `pprofd export` has\n"
-     "written, and from running collectors: pprofd or profefe.  Profiles that\n"
-     "are there already are not stored twice.  Stop the server of --data\n"
+     "Reads profiles from directories and buckets that `pprofd export` or the\n"
+     "archive of a server has written, from buckets of profefe, and from\n"
+     "running collectors: pprofd or profefe.  Profiles that are there already\n"
+     "are not stored twice.  Stop the server of --data\n"
      "first.\n" S3_HELP},
 };
 

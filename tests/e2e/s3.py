@@ -19,6 +19,7 @@ PACKAGE = 's3rver@3.7.1'
 HOME = os.path.join(os.path.abspath(support.BUILD), 's3rver')
 SERVER = os.path.join(HOME, 'node_modules', '.bin', 's3rver')
 MISMATCH = (403, b'<Error><Code>SignatureDoesNotMatch</Code></Error>')
+OBJECT = '._S3rver_object'  # the end of the names of s3rver's files
 KEY = 'S3RVER' # both the id and the secret that s3rver knows
 
 
@@ -41,6 +42,7 @@ class Bucket:
     """A running s3rver with the bucket `profiles`."""
 
     def __init__(self, directory):
+        self.directory = directory
         self.port = support.free_port()
         self.process = subprocess.Popen(
             [SERVER, '-d', directory, '-a', '127.0.0.1', '-p', str(self.port),
@@ -50,6 +52,19 @@ class Bucket:
 
     def stop(self):
         support.stop(self.process)
+
+    def objects(self):
+        """{key: bytes}"""
+        found = {}
+        for place, _, names in os.walk(os.path.join(self.directory,
+                                                    'profiles')):
+            for name in names:
+                if name.endswith(OBJECT):
+                    path = os.path.join(place, name)
+                    key = os.path.relpath(path, self.directory)
+                    with open(path, 'rb') as f:
+                        found[key[len('profiles/'):-len(OBJECT)]] = f.read()
+        return found
 
 
 def signature(secret, method, path, headers, body):
@@ -89,15 +104,18 @@ class Front:
                 wrong = not self.headers['Authorization'].endswith(
                     signature(secret, self.command, self.path, self.headers,
                               body))
-                status, reply = (answer(len(front.requests)) or
-                                 (wrong and port and MISMATCH) or
-                                 front.pass_on(port, self, body))
+                status, reply, *headers = (
+                    answer(len(front.requests)) or
+                    (wrong and port and MISMATCH) or
+                    front.pass_on(port, self, body))
                 self.send_response(status)
+                for header in headers:
+                    self.send_header(*header)
                 self.send_header('Content-Length', str(len(reply)))
                 self.end_headers()
                 self.wfile.write(reply)
 
-            do_GET = do_PUT = serve
+            do_GET = do_PUT = do_POST = do_DELETE = serve
 
             def log_message(self, *args):
                 pass
@@ -105,6 +123,7 @@ class Front:
         self.server = http.server.ThreadingHTTPServer(('127.0.0.1', 0),
                                                       Handler)
         self.server.daemon_threads = True
+        self.server.handle_error = lambda *args: None  # clients go early
         self.port = self.server.server_address[1]
         threading.Thread(target=self.server.serve_forever,
                          daemon=True).start()
@@ -116,7 +135,9 @@ class Front:
             connection.request(request.command, request.path, body,
                                dict(request.headers))
             reply = connection.getresponse()
-            return reply.status, reply.read()
+            etag = reply.headers['ETag']
+            return (reply.status, reply.read(),
+                    *([('ETag', etag)] if etag else []))
         finally:
             connection.close()
 

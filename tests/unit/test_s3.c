@@ -4,9 +4,11 @@
  */
 #include "test.h"
 
+#include "base/clock.h"
 #include "base/hmac.h"
 #include "base/number.h"
 #include "store/archive/object_key.h"
+#include "store/archive/profefe_key.h"
 #include "store/archive/s3_sign.h"
 #include "store/archive/s3_xml.h"
 
@@ -204,7 +206,7 @@ TEST(keys_of_profiles)
     struct store_id id;
 
     buf_add(&key, STR("some/where/"));
-    object_key_add(&key, &p);
+    object_key_add(&key, &p, false);
     EXPECT_STR(buf_str(&key),
                "some/where/%2E%2E/cpu/2019-05-30/1559250605250000000-"
                "00000000000000000000,a%20b=%2C%3D%2F%25,empty=.pb.gz");
@@ -213,9 +215,44 @@ TEST(keys_of_profiles)
     EXPECT(put.n_labels == 2 && put.created_at_ns == p.created_at_ns);
     EXPECT_STR(put.labels[0].key, "a b");
     EXPECT_STR(put.labels[0].value, ",=/%");
+    EXPECT(!put.is_delta && !put.is_opaque);
+    key.len -= STR(".pb.gz").n;
+    buf_add(&key, STR(".delta.pb.gz"));
+    EXPECT(object_key_parse(a, buf_str(&key), &put, &id) && put.is_delta);
     EXPECT(!object_key_parse(a, STR(""), &put, &id));
     EXPECT(!object_key_parse(a, STR("a/b/2019-05-30/1-x.pb.gz"), &put, &id));
     EXPECT(!object_key_parse(a, STR("a/b/2019-05-30/.pb.gz"), &put, &id));
+    arena_free(a);
+}
+
+TEST(keys_of_profefe)
+{
+    struct arena *a = arena_new();
+    struct store_put put;
+    struct store_id id;
+    char text[STORE_ID_TEXT + 1];
+
+    EXPECT(profefe_key_parse(
+        a, STR("x/P0.team__api/1/bmvf8kbnc5s0000000g0,k=a,b%20c,v=1.0/x"), &put,
+        &id));
+    store_id_format(&id, text);
+    EXPECT_STR(str_from(text), "bmvf8kbnc5s0000000g0");
+    EXPECT_STR(put.service, "team__api");
+    EXPECT_STR(put.type, "cpu");
+    EXPECT(put.n_labels == 2 && !put.is_opaque);
+    EXPECT_STR(put.labels[0].value, "a,b%20c");
+    EXPECT_STR(put.labels[1].value, "1.0/x");
+    EXPECT(put.created_at_ns == INT64_C(1572795473) * SECOND);
+    EXPECT(
+        profefe_key_parse(a, STR("P0.a/128/bmvf8kbnc5s0000000g0"), &put, &id));
+    EXPECT(put.is_opaque && put.n_labels == 0);
+    EXPECT(
+        !profefe_key_parse(a, STR("P0.a/99/bmvf8kbnc5s0000000g0"), &put, &id));
+    EXPECT(!profefe_key_parse(a, STR("P0.a/1/short"), &put, &id));
+    EXPECT(!profefe_key_parse(a, STR("P0./1/bmvf8kbnc5s0000000g0"), &put, &id));
+    EXPECT(
+        !profefe_key_parse(a, STR("P0.a/1/bmvf8kbnc5s0000000g0,x"), &put, &id));
+    EXPECT(!profefe_key_parse(a, STR("a/1/bmvf8kbnc5s0000000g0"), &put, &id));
     arena_free(a);
 }
 

@@ -7,80 +7,28 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/arena.h"
+#include "cmd/pprofd/s3_place.h"
 #include "store/archive/object_key.h"
+#include "store/archive/profefe_key.h"
 #include "store/archive/s3_client.h"
 
-#define SCHEME      "s3://"
 #define PROFILE_MAX ((size_t)1 << 30)
 
 struct bucket {
     struct s3_client *client;
-    struct str name;
-    struct str prefix; /* "" or "a/b/" */
+    struct s3_place place;
 };
-
-bool s3_is_place(const char *word)
-{
-    return str_has_prefix(str_from(word), STR(SCHEME));
-}
-
-/* --- the bucket ----------------------------------------------------------- */
-
-static bool is_bucket_name(struct str name)
-{
-    for (size_t i = 0; i < name.n; i++)
-        if (str_digit(name.s[i]) == 99 && !strchr(".-_", name.s[i]))
-            return false;
-    return name.n >= 3 && name.n <= 63;
-}
-
-static bool parse_place(struct arena *a, const char *place, struct bucket *b,
-                        struct error *err)
-{
-    struct str rest = str_skip(str_from(place), sizeof(SCHEME) - 1);
-
-    if (!str_split(&rest, '/', &b->name) || !is_bucket_name(b->name))
-        return error_set(err, "%s: must be s3://BUCKET/PREFIX", place);
-    while (str_has_suffix(rest, STR("/")))
-        rest.n--;
-    b->prefix = rest.n
-                    ? str_from(arena_printf(a, "%" STR_FMT "/", STR_ARG(rest)))
-                    : STR("");
-    return true;
-}
-
-static struct str from_environment(const char *name, const char *other)
-{
-    const char *value = getenv(name);
-
-    if ((!value || !*value) && other)
-        value = getenv(other);
-    return str_from(value);
-}
 
 static bool open_bucket(struct arena *a, const char *place, struct str endpoint,
                         struct bucket *b, struct error *err)
 {
-    struct s3_settings s = {
-        .endpoint =
-            endpoint.n ? endpoint : from_environment("AWS_ENDPOINT_URL", NULL),
-        .region = from_environment("AWS_REGION", "AWS_DEFAULT_REGION"),
-        .key_id = from_environment("AWS_ACCESS_KEY_ID", NULL),
-        .secret = from_environment("AWS_SECRET_ACCESS_KEY", NULL),
-        .token = from_environment("AWS_SESSION_TOKEN", NULL),
-        .ca_file = from_environment("AWS_CA_BUNDLE", NULL),
-    };
+    struct s3_settings s;
 
-    if (!parse_place(a, place, b, err))
+    if (!s3_place_parse(a, str_from(place), &b->place, err) ||
+        !s3_settings_read(str_from(place), endpoint, &s, err))
         return false;
-    if (s.key_id.n == 0 || s.secret.n == 0)
-        return error_set(err,
-                         "%s: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY "
-                         "in the environment",
-                         place);
     b->client = s3_client_new(&s, err);
     return b->client || error_wrap(err, "%s", place);
 }
@@ -104,8 +52,8 @@ static bool export_one(void *arg, const struct store_profile *p,
     struct buf key = arena_buf(a);
     char id[STORE_ID_TEXT + 1];
 
-    buf_add(&key, b->prefix);
-    object_key_add(&key, p);
+    buf_add(&key, b->place.prefix);
+    object_key_add(&key, p, false);
     if (key.len > S3_KEY_MAX) {
         store_id_format(&p->id, id);
         fprintf(stderr,
@@ -113,7 +61,8 @@ static bool export_one(void *arg, const struct store_profile *p,
                 "has %zu bytes, and S3 allows %d\n",
                 id, key.len, S3_KEY_MAX);
         e->refused++;
-    } else if (s3_put(b->client, b->name, buf_str(&key), bytes, e->err)) {
+    } else if (s3_put(b->client, b->place.bucket, buf_str(&key), bytes,
+                      e->err)) {
         import_say_progress(++e->n, "exported");
     } else {
         e->failed = true;
@@ -164,13 +113,15 @@ static bool import_one(void *arg, struct str key, uint64_t size,
     struct store_id id;
     bool ok = true;
 
-    if (!object_key_parse(a, key, &put, &id)) {
+    if (!object_key_parse(a, key, &put, &id) &&
+        !profefe_key_parse(a, key, &put, &id)) {
         s->others++;
     } else if (s->n++, size > PROFILE_MAX) {
         s->sink->refused++;
         fprintf(stderr, "pprofd: %" STR_FMT ": larger than 1 GB\n",
                 STR_ARG(key));
-    } else if (s3_get(s->bucket->client, s->bucket->name, key, &bytes, err)) {
+    } else if (s3_get(s->bucket->client, s->bucket->place.bucket, key, &bytes,
+                      err)) {
         put.bytes = buf_str(&bytes);
         import_put(s->sink, &put, arena_cstr(a, key));
     } else {
@@ -187,8 +138,9 @@ bool s3_import(struct import *m, const char *place, struct str endpoint,
     struct arena *a = arena_new();
     struct bucket b = {0};
     struct source s = {.bucket = &b, .sink = m};
-    bool ok = open_bucket(a, place, endpoint, &b, err) &&
-              s3_list(b.client, b.name, b.prefix, import_one, &s, err);
+    bool ok =
+        open_bucket(a, place, endpoint, &b, err) &&
+        s3_list(b.client, b.place.bucket, b.place.prefix, import_one, &s, err);
 
     if (s.others > 0)
         fprintf(stderr,

@@ -24,6 +24,7 @@
 #include "cmd/pprofd/open_store.h"
 #include "cmd/pprofd/self_profile.h"
 #include "cmd/pprofd/settings.h"
+#include "cmd/pprofd/start_archive.h"
 #include "cmd/pprofd/start_scraper.h"
 #include "collector/collector.h"
 #include "collector/scrape/sink_store.h"
@@ -42,7 +43,9 @@ struct daemon {
     const char *config_file; /* or NULL */
     struct file_version config;
 
-    struct store *store;
+    struct store *store;  /* what requests use; it may archive */
+    struct store *engine; /* what it is made of */
+    struct archive *archive;
     struct sink_store sink; /* used until the store is closed */
     struct scraper *scraper;
     struct collector collector;
@@ -200,6 +203,8 @@ static void start_collector(struct daemon *d)
                                       .profile_bytes = s->max_body,
                                       .version = PPROF_VERSION,
                                       .scraper = d->scraper,
+                                      .more_metrics = archive_metrics_write,
+                                      .arg = d->archive,
                                   });
 }
 
@@ -240,6 +245,9 @@ static bool start(struct daemon *d, struct error *err)
     d->store = open_store(&d->settings, d->arena, err);
     if (!d->store)
         return false;
+    d->engine = d->store;
+    if (!start_archive(&d->settings, d->arena, &d->store, &d->archive, err))
+        return false;
     d->sink.store = d->store;
     d->scraper =
         make_scraper(&d->settings, d->arena, d->config_file, &d->sink, err);
@@ -272,7 +280,7 @@ static void reload(struct daemon *d)
     if (!settings_read(&fresh, a, d->argv, d->argc, &rest, &err) ||
         !(jobs = read_jobs(d->config_file, &err)) ||
         !scraper_configure(d->scraper, jobs, &err) ||
-        !sqlite_store_set_retention(d->store, fresh.retention,
+        !sqlite_store_set_retention(d->engine, fresh.retention,
                                     fresh.n_retention, fresh.max_disk, &err)) {
         log_error("the new configuration is not used", log_failure(&err));
         arena_free(a);

@@ -63,8 +63,18 @@ const struct setting settings_table[] = {
     {"storage", "max_disk", "max-disk", SETTING_BYTES, AT(max_disk), "0",
      "delete the oldest day when the store is larger; 0: never"},
     {"storage", "s3_endpoint", "s3-endpoint", SETTING_TEXT, AT(s3_endpoint), "",
-     "URL of the S3 server that export and import use; default "
+     "URL of the S3 server that the archive, export and import use; default "
      "$AWS_ENDPOINT_URL, or Amazon S3"},
+    {"storage", "archive", "archive", SETTING_TEXT, AT(archive), "",
+     "also keep every profile, as it was sent, in s3://BUCKET/PREFIX"},
+    {"storage", "archive_spool", NULL, SETTING_BYTES, AT(archive_spool), "1GB",
+     "disk space for profiles that wait for the archive; further ones are "
+     "stored, counted and not archived"},
+    {"storage", "archive_connections", NULL, SETTING_COUNT,
+     AT(archive_connections), "4", "profiles sent to the archive at a time"},
+    {"storage", "archive_memory", NULL, SETTING_BYTES, AT(archive_memory),
+     "64MB",
+     "memory for copies of profiles that are being stored; more get 503"},
 
     {"retention", "raw", "retention", SETTING_DURATION, AT(keep_raw_ns), "7d",
      "keep single profiles this long, counted from created_at; 0: forever"},

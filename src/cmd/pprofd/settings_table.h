@@ -34,7 +34,9 @@ struct settings {
 
     /* storage */
     struct str data;
-    struct str s3_endpoint;   /* "": $AWS_ENDPOINT_URL, or Amazon */
+    struct str s3_endpoint; /* "": $AWS_ENDPOINT_URL, or Amazon */
+    struct str archive;     /* s3://BUCKET/PREFIX; "": none */
+    uint64_t archive_spool, archive_memory, archive_connections;
     struct str ignored_flags; /* of profefe; given, and without meaning */
     uint64_t memory, max_disk;
 

@@ -20,6 +20,7 @@
 #include "base/time_text.h"
 #include "cmd/pprofd/import_sink.h"
 #include "cmd/pprofd/open_store.h"
+#include "cmd/pprofd/s3_place.h"
 #include "cmd/pprofd/s3_transfer.h"
 #include "cmd/pprofd/store_commands.h"
 #include "config/document.h"
@@ -134,7 +135,7 @@ int export_command(int argc, char **argv)
                              "TO-DIRECTORY|s3://BUCKET/PREFIX");
     if (ok)
         store = open_existing_store(&s, a, &err);
-    if (store && s3_is_place(argv[rest]))
+    if (store && s3_is_place(str_from(argv[rest])))
         ok = s3_export(store, argv[rest], s.s3_endpoint, &err);
     else
         ok = store && export_all(store, argv[rest], &err);
@@ -361,7 +362,8 @@ int import_command(int argc, char **argv)
         m.store = open_store(&s, a, &err);
     ok = m.store != NULL;
     for (int i = rest; ok && i < argc; i++)
-        ok = s3_is_place(argv[i]) ? s3_import(&m, argv[i], s.s3_endpoint, &err)
+        ok = s3_is_place(str_from(argv[i]))
+                 ? s3_import(&m, argv[i], s.s3_endpoint, &err)
              : strstr(argv[i], "://") ? import_collector(&m, argv[i], &err)
                                       : import_dir(&m, argv[i], &err);
     store_close(m.store);

@@ -20,7 +20,8 @@ static void add_part(struct buf *out, struct str part)
         percent_encode(out, part, "");
 }
 
-void object_key_add(struct buf *out, const struct store_profile *p)
+void object_key_add(struct buf *out, const struct store_profile *p,
+                    bool is_delta)
 {
     char id[STORE_ID_TEXT + 1];
     struct buf time = BUF_INIT(64);
@@ -38,7 +39,9 @@ void object_key_add(struct buf *out, const struct store_profile *p)
         buf_add_char(out, '=');
         percent_encode(out, p->labels[i].value, "");
     }
-    buf_add(out, p->is_opaque ? STR(".bin") : STR(".pb.gz"));
+    buf_add(out, p->is_opaque ? STR(".bin")
+                 : is_delta   ? STR(".delta.pb.gz")
+                              : STR(".pb.gz"));
     buf_release(&time);
 }
 
@@ -111,7 +114,10 @@ bool object_key_parse(struct arena *a, struct str key, struct store_put *out,
         .id = id, .created_at_wins = true, .allow_empty = true};
     out->is_opaque = take_suffix(&name, STR(".bin"));
     if ((!out->is_opaque && !take_suffix(&name, STR(".pb.gz"))) ||
-        day.n != DAY_TEXT || !str_split(&name, ',', &head))
+        day.n != DAY_TEXT)
+        return false;
+    out->is_delta = !out->is_opaque && take_suffix(&name, STR(".delta"));
+    if (!str_split(&name, ',', &head))
         return false;
     return parse_head(head, out, id) && parse_labels(a, name, out) &&
            decode(a, type, &out->type) && decode(a, service, &out->service) &&

@@ -12,11 +12,13 @@
  * It says everything that is needed to store the profile again, so a listing
  * is an index.  The same profile has always the same key.  Service, type and
  * labels are percent-encoded; the number is the time in ns since 1970; opaque
- * profiles end in ".bin".
+ * profiles end in ".bin", those whose values are differences already in
+ * ".delta.pb.gz".
  */
 
 /* Appends the key, without a prefix. */
-void object_key_add(struct buf *out, const struct store_profile *p);
+void object_key_add(struct buf *out, const struct store_profile *p,
+                    bool is_delta);
 
 /* Fills in all but the bytes; what was before SERVICE does not matter.  Texts
  * are from the arena.  False if the key is not of this form. */

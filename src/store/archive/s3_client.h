@@ -19,8 +19,9 @@
  * Errors have the code and the words of the server, bucket and key, and what
  * to do about it; never a key or a token.
  */
-#define S3_OBJECT_MAX ((uint64_t)5 << 30) /* of one put; S3's own limit */
-#define S3_KEY_MAX    1024                /* bytes of an object's key */
+#define S3_PART_BYTES ((size_t)8 << 20)       /* larger objects go in parts */
+#define S3_OBJECT_MAX (10000 * S3_PART_BYTES) /* S3 allows 10,000 parts */
+#define S3_KEY_MAX    1024                    /* bytes of an object's key */
 
 struct s3_settings {
     struct str endpoint; /* "http://127.0.0.1:9000"; "": Amazon's */
@@ -37,7 +38,10 @@ struct s3_client;
 struct s3_client *s3_client_new(const struct s3_settings *s, struct error *err);
 void s3_client_free(struct s3_client *c); /* NULL is allowed */
 
-/* Creates or replaces an object. */
+/* From any thread: requests fail soon, now and from now on. */
+void s3_client_cancel(struct s3_client *c);
+
+/* Creates or replaces an object; readers see all of it or the old one. */
 bool s3_put(struct s3_client *c, struct str bucket, struct str key,
             struct str bytes, struct error *err);
 

@@ -2,9 +2,11 @@
  * One libcurl handle, so that a connection serves many requests.  Every try
  * is signed anew, since a signature has the time in it.
  */
-#include "store/archive/s3_client.h"
+#include "store/archive/s3_request.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <time.h>
 
 #include "base/arena.h"
@@ -18,8 +20,8 @@
 #define FIRST_PAUSE_NS  (SECOND / 5)
 #define CONNECT_SECONDS 10L
 #define SILENT_SECONDS  60L
-#define LISTING_MAX     ((size_t)16 << 20)
 #define ERROR_MAX       ((size_t)64 << 10)
+#define LOOK_NS         (SECOND / 10) /* for a cancellation */
 #define DATE_TEXT       sizeof("20130524T000000Z")
 
 struct s3_client {
@@ -29,19 +31,8 @@ struct s3_client {
     struct str base; /* "https://host:port/path", no slash at the end */
     struct str host, base_path;
     struct str region, key_id, secret, token;
+    atomic_bool is_cancelled;
     char words[CURL_ERROR_SIZE];
-};
-
-/* One request, over all its tries. */
-struct request {
-    struct s3_client *client;
-    struct str method, bucket, key;
-    struct str query; /* percent-encoded, sorted */
-    struct str body;
-    struct buf *out;    /* gets the body of a reply with status 200 */
-    size_t out_start;   /* its length before the try */
-    struct buf refusal; /* gets the body of any other */
-    long status;        /* 0: no reply */
 };
 
 /* --- making a client ------------------------------------------------------ */
@@ -67,6 +58,15 @@ static bool set_endpoint(struct s3_client *c, struct str endpoint,
     return true;
 }
 
+static int look_at_cancellation(void *arg, curl_off_t down_all, curl_off_t down,
+                                curl_off_t up_all, curl_off_t up)
+{
+    struct s3_client *c = arg;
+
+    (void)down_all, (void)down, (void)up_all, (void)up;
+    return atomic_load(&c->is_cancelled);
+}
+
 static void set_options(struct s3_client *c, struct str ca_file)
 {
     const struct curl_api *api = c->api;
@@ -83,6 +83,9 @@ static void set_options(struct s3_client *c, struct str ca_file)
     api->easy_setopt(c->curl, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS);
     api->easy_setopt(c->curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
     api->easy_setopt(c->curl, CURLOPT_LOW_SPEED_TIME, SILENT_SECONDS);
+    api->easy_setopt(c->curl, CURLOPT_NOPROGRESS, 0L);
+    api->easy_setopt(c->curl, CURLOPT_XFERINFOFUNCTION, look_at_cancellation);
+    api->easy_setopt(c->curl, CURLOPT_XFERINFODATA, c);
     if (ca_file.n)
         api->easy_setopt(c->curl, CURLOPT_CAINFO,
                          arena_cstr(c->arena, ca_file));
@@ -122,11 +125,16 @@ void s3_client_free(struct s3_client *c)
     arena_free(c->arena);
 }
 
+void s3_client_cancel(struct s3_client *c)
+{
+    atomic_store(&c->is_cancelled, true);
+}
+
 /* --- one try -------------------------------------------------------------- */
 
 static size_t take_body(char *data, size_t size, size_t n, void *arg)
 {
-    struct request *r = arg;
+    struct s3_request *r = arg;
     struct s3_client *c = r->client;
     struct buf *to;
 
@@ -134,6 +142,20 @@ static size_t take_body(char *data, size_t size, size_t n, void *arg)
     to = r->status == 200 && r->out ? r->out : &r->refusal;
     buf_add_bytes(to, data, size * n);
     return buf_ok(to) || to == &r->refusal ? size * n : 0;
+}
+
+/* "ETag: \"…\"", of the last reply if there are several. */
+static size_t take_header(char *data, size_t size, size_t n, void *arg)
+{
+    struct s3_request *r = arg;
+    struct str line = str_of(data, size * n), name = STR("etag:");
+
+    if (r->etag && line.n > name.n &&
+        strncasecmp(line.s, name.s, name.n) == 0) {
+        buf_clear(r->etag);
+        buf_add(r->etag, str_trim(str_skip(line, name.n)));
+    }
+    return size * n;
 }
 
 static void put_date(char out[DATE_TEXT])
@@ -145,7 +167,7 @@ static void put_date(char out[DATE_TEXT])
     strftime(out, DATE_TEXT, "%Y%m%dT%H%M%SZ", &tm);
 }
 
-static struct curl_slist *make_headers(struct arena *a, struct request *r,
+static struct curl_slist *make_headers(struct arena *a, struct s3_request *r,
                                        struct str path)
 {
     struct s3_client *c = r->client;
@@ -178,24 +200,22 @@ static struct curl_slist *make_headers(struct arena *a, struct request *r,
     return c->api->slist_append(list, "Content-Type: application/octet-stream");
 }
 
-static void set_method(struct request *r)
+static void set_method(struct s3_request *r)
 {
     const struct curl_api *api = r->client->api;
     CURL *curl = r->client->curl;
 
-    if (str_eq(r->method, STR("PUT"))) {
-        api->easy_setopt(curl, CURLOPT_POST, 1L);
-        api->easy_setopt(curl, CURLOPT_POSTFIELDS, r->body.n ? r->body.s : "");
-        api->easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE,
-                         (curl_off_t)r->body.n);
-        api->easy_setopt(curl, CURLOPT_CUSTOMREQUEST, "PUT");
-    } else {
-        api->easy_setopt(curl, CURLOPT_CUSTOMREQUEST, NULL);
-        api->easy_setopt(curl, CURLOPT_HTTPGET, 1L);
-    }
+    api->easy_setopt(curl, CURLOPT_CUSTOMREQUEST, NULL);
+    api->easy_setopt(curl, CURLOPT_HTTPGET, 1L);
+    if (str_eq(r->method, STR("GET")))
+        return;
+    api->easy_setopt(curl, CURLOPT_POST, 1L);
+    api->easy_setopt(curl, CURLOPT_POSTFIELDS, r->body.n ? r->body.s : "");
+    api->easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body.n);
+    api->easy_setopt(curl, CURLOPT_CUSTOMREQUEST, r->method.s); /* a literal */
 }
 
-static CURLcode try_once(struct request *r)
+static CURLcode try_once(struct s3_request *r)
 {
     struct s3_client *c = r->client;
     struct arena *a = arena_new();
@@ -219,6 +239,8 @@ static CURLcode try_once(struct request *r)
     c->api->easy_setopt(c->curl, CURLOPT_HTTPHEADER, headers);
     c->api->easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, take_body);
     c->api->easy_setopt(c->curl, CURLOPT_WRITEDATA, r);
+    c->api->easy_setopt(c->curl, CURLOPT_HEADERFUNCTION, take_header);
+    c->api->easy_setopt(c->curl, CURLOPT_HEADERDATA, r);
     c->words[0] = '\0';
     r->status = 0;
     buf_clear(&r->refusal);
@@ -258,7 +280,7 @@ static const char *advice_for(struct str code, long status)
     return status >= 500 ? "try again later" : "";
 }
 
-static bool refusal_words(struct request *r, struct error *err)
+static bool refusal_words(struct s3_request *r, struct error *err)
 {
     struct buf code = BUF_INIT(S3_TEXT_MAX), words = BUF_INIT(S3_TEXT_MAX);
     const char *advice;
@@ -275,7 +297,7 @@ static bool refusal_words(struct request *r, struct error *err)
     return false;
 }
 
-static bool transfer_words(struct request *r, CURLcode rc, struct error *err)
+static bool transfer_words(struct s3_request *r, CURLcode rc, struct error *err)
 {
     struct s3_client *c = r->client;
 
@@ -289,7 +311,7 @@ static bool transfer_words(struct request *r, CURLcode rc, struct error *err)
 
 /* --- all tries ------------------------------------------------------------ */
 
-static bool may_go_away(const struct request *r, CURLcode rc)
+static bool may_go_away(const struct s3_request *r, CURLcode rc)
 {
     struct buf code = BUF_INIT(S3_TEXT_MAX);
     bool slow;
@@ -309,7 +331,29 @@ static bool may_go_away(const struct request *r, CURLcode rc)
     return slow;
 }
 
-static bool run(struct request *r, struct error *err)
+static bool is_done(const struct s3_request *r)
+{
+    return r->status == 200 ||
+           (r->status == 204 && str_eq(r->method, STR("DELETE")));
+}
+
+/* Less if the client is cancelled. */
+static void pause_for(struct s3_client *c, int64_t ns)
+{
+    int64_t end = clock_monotonic_ns() + ns;
+
+    while (!atomic_load(&c->is_cancelled) && clock_monotonic_ns() < end)
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+}
+
+static const char *verb_of(const struct s3_request *r)
+{
+    return !str_eq(r->method, STR("GET")) ? "write"
+           : r->key.n                     ? "read"
+                                          : "list";
+}
+
+bool s3_request_run(struct s3_request *r, struct error *err)
 {
     int64_t pause_ns = FIRST_PAUSE_NS;
     CURLcode rc = CURLE_OK;
@@ -319,13 +363,13 @@ static bool run(struct request *r, struct error *err)
     r->out_start = r->out ? r->out->len : 0;
     for (int i = 1;; i++) {
         rc = try_once(r);
-        ok = rc == CURLE_OK && r->status == 200;
-        if (ok || i == TRIES || !may_go_away(r, rc))
+        ok = rc == CURLE_OK && is_done(r);
+        if (ok || i == TRIES || !may_go_away(r, rc) ||
+            atomic_load(&r->client->is_cancelled))
             break;
         if (r->out)
             r->out->len = r->out_start;
-        nanosleep(&(struct timespec){pause_ns / SECOND, pause_ns % SECOND},
-                  NULL);
+        pause_for(r->client, pause_ns);
         pause_ns *= 2;
     }
     if (!ok) {
@@ -333,87 +377,9 @@ static bool run(struct request *r, struct error *err)
             transfer_words(r, rc, err);
         else
             refusal_words(r, err);
-        error_wrap(err, "%s s3://%" STR_FMT "/%" STR_FMT,
-                   str_eq(r->method, STR("PUT")) ? "write"
-                   : r->key.n                    ? "read"
-                                                 : "list",
+        error_wrap(err, "%s s3://%" STR_FMT "/%" STR_FMT, verb_of(r),
                    STR_ARG(r->bucket), STR_ARG(r->key));
     }
     buf_release(&r->refusal);
-    return ok;
-}
-
-bool s3_put(struct s3_client *c, struct str bucket, struct str key,
-            struct str bytes, struct error *err)
-{
-    struct request r = {.client = c,
-                        .method = STR("PUT"),
-                        .bucket = bucket,
-                        .key = key,
-                        .body = bytes};
-
-    if (bytes.n > S3_OBJECT_MAX)
-        return error_set(err,
-                         "write s3://%" STR_FMT "/%" STR_FMT
-                         ": %zu bytes; S3 takes at most 5 GB at once",
-                         STR_ARG(bucket), STR_ARG(key), bytes.n);
-    return run(&r, err);
-}
-
-bool s3_get(struct s3_client *c, struct str bucket, struct str key,
-            struct buf *out, struct error *err)
-{
-    struct request r = {.client = c,
-                        .method = STR("GET"),
-                        .bucket = bucket,
-                        .key = key,
-                        .out = out};
-
-    return run(&r, err);
-}
-
-/* A page of the listing; `token` is that of this page, then of the next. */
-static bool list_page(struct s3_client *c, struct str bucket, struct str prefix,
-                      s3_each_object *each, void *arg, struct buf *token,
-                      struct error *err)
-{
-    struct buf query = BUF_INIT(4 * S3_TEXT_MAX), page = BUF_INIT(LISTING_MAX);
-    struct buf next = BUF_INIT(S3_TEXT_MAX);
-    struct request r = {
-        .client = c, .method = STR("GET"), .bucket = bucket, .out = &page};
-    bool ok;
-
-    if (token->len) {
-        buf_add(&query, STR("continuation-token="));
-        percent_encode(&query, buf_str(token), "");
-        buf_add_char(&query, '&');
-    }
-    buf_add(&query, STR("list-type=2&prefix="));
-    percent_encode(&query, prefix, "");
-    r.query = buf_str(&query);
-    ok = run(&r, err) && s3_xml_list(buf_str(&page), each, arg, &next, err);
-    if (ok && next.len && str_eq(buf_str(&next), buf_str(token)))
-        ok = error_set(err,
-                       "list s3://%" STR_FMT ": the server sends the same "
-                       "page again and again",
-                       STR_ARG(bucket));
-    buf_clear(token);
-    buf_add(token, buf_str(&next));
-    buf_release(&query);
-    buf_release(&page);
-    buf_release(&next);
-    return ok;
-}
-
-bool s3_list(struct s3_client *c, struct str bucket, struct str prefix,
-             s3_each_object *each, void *arg, struct error *err)
-{
-    struct buf token = BUF_INIT(S3_TEXT_MAX);
-    bool ok;
-
-    do
-        ok = list_page(c, bucket, prefix, each, arg, &token, err);
-    while (ok && token.len);
-    buf_release(&token);
     return ok;
 }
