@@ -1,5 +1,5 @@
 /*
- * Reading: objects and listings.
+ * Reading: objects, and listings page by page.
  */
 #include "store/archive/s3_client.h"
 
