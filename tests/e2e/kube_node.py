@@ -10,13 +10,14 @@ and a port of the pod becomes a free one of this machine.
     node.sync('demo', 'shop')       # after the Deployment has changed
 """
 import base64
+import copy
 import os
 import re
 import subprocess
 
 import cluster
 import support
-from kube_objects import BY_NAME, Failure
+from kube_objects import BY_NAME
 
 PORTS = (6060, 8080, 8443)  # what programs here listen on
 
@@ -41,9 +42,15 @@ class Node:
         if (namespace, name) in self.pods:
             self.stop((namespace, name))
         self.rollouts += 1
-        item = self.api.store.get(BY_NAME['apps', 'deployments'], namespace,
-                                  name)
-        return Pod(self, item).start()
+        item = copy.deepcopy(self.api.store.get(
+            BY_NAME['apps', 'deployments'], namespace, name))
+        process = Pod(self, item).start()
+        item['status'] = dict(
+            {k: 1 for k in ('replicas', 'readyReplicas', 'updatedReplicas',
+                            'availableReplicas')},
+            observedGeneration=item['metadata'].get('generation', 1))
+        self.api.store.put(item)
+        return process
 
 
 class Pod:

@@ -1,27 +1,27 @@
-"""Every command of docs/kubectl.md, as written, against a cluster that has
-what the page speaks of."""
+"""Every command of docs/kubectl.md and docs/cluster-guides.md, as written,
+against a cluster that has what the pages speak of."""
 import base64
+import json
 import os
 import re
 import shutil
-import ssl
 import subprocess
-import http.server
-import json
-import threading
 import unittest
-import urllib.request
 
 import certificates
 import cluster
+import kube_node
 import support
 
 ROOT = os.path.dirname(os.path.dirname(cluster.HERE))
 
 
-def commands():
+PAGES = ['kubectl.md', 'cluster-guides.md']
+
+
+def commands(page):
     """(section, command) of the page's code blocks."""
-    with open(os.path.join(ROOT, 'docs', 'kubectl.md')) as f:
+    with open(os.path.join(ROOT, 'docs', page)) as f:
         text = f.read()
     found, section = [], ''
     for part in re.split(r'(?m)^(?=## )', text):
@@ -34,6 +34,14 @@ def commands():
 @cluster.needs
 @support.needs('etcd')
 class Guide(cluster.ClusterCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.contended = cls.start_pod('127.0.0.1:0', 'contend')
+        cls.images = {
+            'example/operator:1': [cluster.build_pod(cls.shared, 'operator')],
+            'example/orders:1': [cluster.build_native(cls.shared, 'orders')]}
+
     def start_etcd(self):
         self.ca = certificates.Authority(self.dir, 'etcd-ca')
         cert, key = self.ca.sign('etcd', alternatives='IP:127.0.0.1')
@@ -55,44 +63,38 @@ class Guide(cluster.ClusterCase):
                      labels={'component': 'etcd'},
                      backends={2379: ('127.0.0.1', port)})
 
-    def start_olm(self):
-        """A server that answers 403 without a verified certificate."""
-        plain = self.ports[0]
-
-        class Gate(http.server.BaseHTTPRequestHandler):
-            def log_message(self, *_):
-                pass
-
-            def do_GET(self):
-                if not self.connection.getpeercert():
-                    self.send_response(403)
-                    self.end_headers()
-                    return
-                url = 'http://127.0.0.1:%d%s' % (plain, self.path)
-                with urllib.request.urlopen(url) as answer:
-                    body = answer.read()
-                self.send_response(200)
-                self.end_headers()
-                self.wfile.write(body)
-
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(*self.ca.pair('etcd'))
-        context.load_verify_locations(self.ca.cert)
-        context.verify_mode = ssl.CERT_OPTIONAL
-        server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Gate)
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-        threading.Thread(target=server.serve_forever, args=(0.05,),
-                         daemon=True).start()
-        self.addCleanup(server.server_close)
-        self.addCleanup(server.shutdown)
-        self.api.pod('olm', 'olm-operator-1', labels={'app': 'olm-operator'},
-                     backends={8443: server.server_address[:2]})
+    def start_operators(self):
+        """Their pods are started from the Deployments, whatever those say at
+        the time."""
+        self.node = kube_node.Node(self.api, self.path('node'), self.images)
+        self.addCleanup(self.node.close)
+        probe = {'httpGet': {'path': '/healthz', 'port': 8080}}
+        for space, name in (('olm', 'olm-operator'),
+                            ('olm', 'catalog-operator'),
+                            ('operators', 'operator'), ('shop', 'orders')):
+            self.api.namespace(space)
+            more = {} if name == 'orders' else {
+                'command': ['/operator'], 'args': ['--namespace', space],
+                'livenessProbe': probe}
+            self.api.store.put(kube_node.deployment(
+                space, name, 'example/%s:1' % (
+                    'orders' if name == 'orders' else 'operator'), **more))
+            self.node.sync(space, name)
+        self.ca.sign('pprof-cert', alternatives='DNS:catalog-operator')
         data = {}
-        for key, path in zip(('tls.crt', 'tls.key'), self.ca.pair('client')):
+        for key, path in zip(('tls.crt', 'tls.key', 'ca.crt'),
+                             self.ca.pair('pprof-cert') + (self.ca.cert,)):
             with open(path, 'rb') as f:
                 data[key] = base64.b64encode(f.read()).decode()
         self.api.store.put({'kind': 'Secret', 'data': data, 'metadata': {
             'name': 'pprof-cert', 'namespace': 'olm'}})
+
+    def roll_out(self, command):
+        """What the cluster does after the Deployment has changed."""
+        changed = re.search(r'(?:able|set env) deploy/(\S+) -n (\S+)',
+                            command)
+        if changed and (changed[2], changed[1]) in self.node.pods:
+            self.node.sync(changed[2], changed[1])
 
     def start_collector(self):
         port = support.free_port()
@@ -108,31 +110,39 @@ class Guide(cluster.ClusterCase):
         super().setUp()
         there = ('127.0.0.1', self.ports[0])
         self.start_etcd()
-        self.start_olm()
+        self.start_operators()
+        self.api.pod('openshift-etcd-operator', 'etcd-operator-1',
+                     labels={'app': 'etcd-operator'}, backends={6060: there})
         self.api.pod('controllers', 'manager-1', labels={'app': 'manager'},
                      backends={8082: there})
         self.api.store.put({
             'kind': 'Deployment', 'metadata': {
                 'name': 'manager', 'namespace': 'controllers'},
             'spec': {'selector': {'matchLabels': {'app': 'manager'}}}})
+        self.api.pod('demo', 'killed-1', ports=[6060], status={
+            'containerStatuses': [{
+                'name': 'app', 'state': {'running': {}}, 'lastState': {
+                    'terminated': {'reason': 'OOMKilled'}}, 'ready': True}]},
+            backends={6060: there})
         self.api.pod('demo', 'bare-1', exec_env=cluster.tools(self.dir),
                      ports=[self.ports[0]])
         self.api.images['busybox'] = cluster.tools(self.dir, 'wget')
-        self.api.own_pprof = there
+        self.api.own_pprof = '127.0.0.1', self.contended
         self.api.store.put({'kind': 'Node', 'metadata': {'name': 'node-1'}})
         self.api.node_pprof['node-1'] = there
         os.symlink(os.path.join(ROOT, 'deploy'), self.path('deploy'))
 
-    def test_every_command(self):
+    def run_page(self, page):
         env = dict(PATH=os.path.abspath(support.BUILD) + ':' +
                    os.environ['PATH'], HOME=self.dir, KUBECONFIG=self.config,
                    COLLECTOR=self.start_collector())
-        listed = commands()
-        self.assertGreater(len(listed), 25)
+        listed = commands(page)
+        self.assertGreater(len(listed), 20)
         if cluster.is_old_kubectl():
             listed = [(section, command) for section, command in listed
                       if 'able deploy/' not in command
-                      and 'apply -k' not in command]
+                      and 'apply -k' not in command
+                      and '--debug' not in command]
         for section, command in listed:
             with self.subTest(section, command=command):
                 got = subprocess.run(['bash', '-c', command], env=env,
@@ -142,9 +152,42 @@ class Guide(cluster.ClusterCase):
                 if ' pprof flame ' in command or ' pprof top ' in command:
                     if ' -o ' not in command:
                         self.assertTrue(got.stdout.strip(), command)
+                for word in self.WORDS.get(command.partition(' --sec')[0], ()):
+                    self.assertIn(word, got.stdout)
+                self.roll_out(command)
+        self.nothing_left()
+
+    # What is to be seen, by the beginning of the command.
+    WORDS = {
+        'kubectl pprof flame deploy/olm-operator -n olm':
+            ['reconcileBundles'],
+        'kubectl pprof flame deploy/operator -n operators':
+            ['reconcileBundles'],
+        'kubectl pprof flame deploy/orders -n shop': ['handle_orders'],
+        'kubectl pprof top deploy/orders -n shop -p heap': ['keep_orders'],
+        'kubectl pprof flame --preset etcd-operator': ['parseRequests'],
+        'kubectl pprof top --preset kube-apiserver -p mutex': ['holdStore'],
+        'kubectl pprof flame --preset kube-apiserver -p block':
+            ['holdStore'],
+        'kubectl pprof get services --collector $COLLECTOR': ['web'],
+        'kubectl pprof targets -n demo': ['was OOMKilled before'],
+    }
+
+    def test_the_plugin_page(self):
+        self.run_page('kubectl.md')
         with open(self.path('web.html')) as f:
             self.assertIn('<html', f.read())
-        self.nothing_left()
+
+    def test_the_guides(self):
+        self.run_page('cluster-guides.md')
+        for name in ('catalog.html', 'growth.html'):
+            with open(self.path(name)) as f:
+                self.assertIn('<html', f.read())
+
+    def test_every_word_is_looked_for(self):
+        listed = [c.partition(' --sec')[0] for page in PAGES
+                  for _, c in commands(page)]
+        self.assertEqual(set(self.WORDS) - set(listed), set())
 
     def test_pictures(self):
         """The pictures and the recording of the README; PPROF_PICTURES says
@@ -154,6 +197,7 @@ class Guide(cluster.ClusterCase):
         env = dict(PATH=os.path.abspath(support.BUILD) + ':' +
                    os.environ['PATH'], HOME=self.dir, KUBECONFIG=self.config)
         self.api.remove_pod('demo', 'bare-1')
+        self.api.remove_pod('demo', 'killed-1')
         self.api.pod('demo', 'import-x7k2p', phase='Succeeded')
         self.api.pod('demo', 'db-0', ports=[5432], backends={
             p: None for p in (5432, 6060, 8080, 8081, 8443, 2379, 9090,

@@ -1,7 +1,7 @@
 // A Go service with net/http/pprof, as most pods have it: it burns CPU in a
 // function whose name the tests look for.
 //
-// usage: pod ADDRESS [FUNCTION]
+// usage: pod ADDRESS [compress|contend]
 package main
 
 import (
@@ -10,6 +10,8 @@ import (
 	"net/http"
 	_ "net/http/pprof"
 	"os"
+	"runtime"
+	"sync"
 	"time"
 )
 
@@ -42,8 +44,33 @@ func keepSessions() {
 	}
 }
 
+// Two goroutines want the same lock nearly all the time.
+func contend() {
+	var lock sync.Mutex
+
+	runtime.SetMutexProfileFraction(1)
+	runtime.SetBlockProfileRate(1)
+	for i := 0; i < 2; i++ {
+		go func() {
+			for {
+				holdStore(&lock)
+			}
+		}()
+	}
+}
+
+//go:noinline
+func holdStore(lock *sync.Mutex) {
+	lock.Lock()
+	time.Sleep(10 * time.Millisecond)
+	lock.Unlock()
+}
+
 func main() {
 	work := parseRequests
+	if len(os.Args) > 2 && os.Args[2] == "contend" {
+		contend()
+	}
 	if len(os.Args) > 2 && os.Args[2] == "compress" {
 		work = compressReplies
 	}
