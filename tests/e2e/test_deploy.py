@@ -3,11 +3,14 @@ import json
 import os
 import re
 import shutil
+import ssl
 import subprocess
 import time
 import unittest
+import urllib.error
 import urllib.request
 
+import certificates
 import cluster
 import kube_schema
 import support
@@ -137,7 +140,8 @@ class Kubernetes(cluster.ClusterCase):
         args = [re.sub('^--addr=.*', '--addr=127.0.0.1:%d' % port, a)
                 for a in args]
         args = [a.replace('=/data', '=' + self.path('data')).replace(
-            '/etc/pprofd', self.dir) for a in args]
+            '/etc/pprofd', self.dir).replace('=/tls', '=' + self.path('tls'))
+            for a in args]
         pprofd = subprocess.Popen([cluster.PPROFD, *args],
                                   stdout=subprocess.DEVNULL,
                                   stderr=subprocess.DEVNULL,
@@ -157,6 +161,16 @@ class Kubernetes(cluster.ClusterCase):
             self.assertLess(time.monotonic(), end, self.jobs_and_targets())
             time.sleep(0.2)
 
+    def account(self, token='token-of-pprofd'):
+        """The variables of a pod, and its service account's directory."""
+        os.makedirs(self.path('account'), exist_ok=True)
+        shutil.copy(self.api.ca.cert, self.path('account', 'ca.crt'))
+        with open(self.path('account', 'token'), 'w') as f:
+            f.write(token)
+        return dict(KUBERNETES_SERVICE_HOST='127.0.0.1',
+                    KUBERNETES_SERVICE_PORT=str(self.api.port),
+                    PPROF_KUBERNETES_DIR=self.path('account'))
+
     def test_discovery_and_its_rights(self):
         """The base: the rights are enough, and each one is needed."""
         objects = self.objects(MANIFESTS)
@@ -173,13 +187,7 @@ class Kubernetes(cluster.ClusterCase):
             'pprof/scrape': 'true', 'pprof/port': str(self.ports[0]),
             'pprof/service': 'cart'})
         self.api.user('pprofd', rules)
-        os.mkdir(self.path('account'))
-        shutil.copy(self.api.ca.cert, self.path('account', 'ca.crt'))
-        with open(self.path('account', 'token'), 'w') as f:
-            f.write('token-of-pprofd')
-        env = dict(KUBERNETES_SERVICE_HOST='127.0.0.1',
-                   KUBERNETES_SERVICE_PORT=str(self.api.port),
-                   PPROF_KUBERNETES_DIR=self.path('account'))
+        env = self.account()
         for verb in rules[0]['verbs']:
             self.api.user('pprofd', [dict(rules[0], verbs=[
                 v for v in rules[0]['verbs'] if v != verb])])
@@ -218,6 +226,120 @@ class Kubernetes(cluster.ClusterCase):
             self.assertIn('You lack a right', got.stderr)
         got = self.fine('get', 'services', '--collector', self.url)
         self.assertEqual(got.stdout, 'cart\n')
+
+
+    def issue(self, objects):
+        """cert-manager's part: a Secret for each Certificate, as files."""
+        words = {'server auth': 'serverAuth', 'client auth': 'clientAuth'}
+        ca = certificates.Authority(self.dir, 'overlay-ca')
+        found = {}
+        for (kind, name), item in objects.items():
+            spec = item.get('spec', {})
+            if kind != 'Certificate' or spec.get('isCA'):
+                continue
+            self.assertEqual(spec['issuerRef']['name'], 'pprof-ca')
+            names = ['DNS:' + n for n in spec.get('dnsNames', [])] + [
+                'IP:' + n for n in spec.get('ipAddresses', [])]
+            found[spec['secretName']] = ca.sign(
+                name, usage=','.join(words[u] for u in spec['usages']
+                                     if u in words),
+                alternatives=','.join(names) or None)
+        return ca, found
+
+    def mount(self, pair, ca):
+        os.mkdir(self.path('tls'))
+        for path, name in zip(pair + (ca,), ('tls.crt', 'tls.key', 'ca.crt')):
+            shutil.copy(path, self.path('tls', name))
+
+    def status(self, path, ca, pair=None, token=None):
+        """What a client gets over HTTPS; 0: no connection."""
+        context = ssl.create_default_context(cafile=ca)
+        if pair:
+            context.load_cert_chain(*pair)
+        request = urllib.request.Request(
+            self.url.replace('http:', 'https:') + path, headers={
+                'Authorization': 'Bearer ' + token} if token else {})
+        try:
+            with urllib.request.urlopen(request, context=context) as reply:
+                return reply.status
+        except urllib.error.HTTPError as e:
+            with e:
+                return e.code
+        except OSError:
+            return 0
+
+    def check_probes(self, objects, ca):
+        """They come without a certificate or a token."""
+        container = objects['Deployment', 'pprofd']['spec']['template'][
+            'spec']['containers'][0]
+        for probe in ('readinessProbe', 'livenessProbe'):
+            get = container[probe]['httpGet']
+            self.assertEqual(get['scheme'], 'HTTPS')
+            self.assertEqual(self.status(get['path'], ca), 200)
+
+    def test_mutual_tls(self):
+        """The overlay's server certificate is for its names, and only the
+        client's certificate gets in."""
+        objects = self.objects(os.path.join(MANIFESTS, 'overlays', 'mtls'))
+        ca, found = self.issue(objects)
+        spec = objects['Deployment', 'pprofd']['spec']['template']['spec']
+        secret, = [v['secret']['secretName'] for v in spec['volumes']
+                   if v['name'] == 'tls']
+        self.mount(found[secret], ca.cert)
+        self.start(objects, **self.account())
+        self.check_probes(objects, ca.cert)
+        path = '/api/1/labels'
+        self.assertEqual(self.status(path, ca.cert, found['pprof-client']),
+                         200)
+        stranger = certificates.Authority(self.path('tls'), 'other').sign(
+            'stranger', usage='clientAuth')
+        for pair in (None, stranger, found['pprofd-tls']):
+            self.assertIn(self.status(path, ca.cert, pair), (0, 401, 403))
+
+    def test_openshift(self):
+        """Tokens of the cluster get in, if they may; the collector's rights
+        are enough, and each one is needed."""
+        objects = self.objects(os.path.join(MANIFESTS, 'overlays',
+                                            'openshift'))
+        ca = certificates.Authority(self.dir, 'service-ca')
+        self.mount(ca.sign('pprofd', alternatives='IP:127.0.0.1'), ca.cert)
+        rules = [r for name in ('pprofd', 'pprofd-asks')
+                 for r in objects['ClusterRole', name]['rules']]
+        for name in ('pprofd', 'pprofd-asks'):
+            bound = objects['ClusterRoleBinding', name]
+            self.assertEqual(
+                (bound['roleRef']['name'], bound['subjects'][0]['name']),
+                (name, 'pprofd'))
+        dev = self.api.user('dev', [{'nonResourceURLs': ['/pprofd/*'],
+                                     'verbs': ['get']}])
+        other = self.api.user('other', [])
+        self.api.user('pprofd', rules)
+        self.api.calls.clear()
+        pprofd = self.start(objects, **self.account())
+        self.check_probes(objects, ca.cert)
+        path = '/api/1/labels'
+        self.assertEqual([self.status(path, ca.cert, token=t)
+                          for t in (dev, other, 'nonsense', None)],
+                         [200, 403, 401, 401])
+        self.until_used(rules)
+        for i in range(1, len(rules)):
+            support.stop(pprofd)
+            self.api.user('pprofd', rules[:i] + rules[i + 1:])
+            pprofd = self.start(objects, **self.account())
+            self.assertNotEqual(self.status(path, ca.cert, token=dev), 200)
+
+    def until_used(self, rules):
+        """Every call has its rule, and every rule its call."""
+        wanted = {(v, g, r) for rule in rules for v in rule['verbs']
+                  for g in rule['apiGroups'] for r in rule['resources']}
+        end = time.monotonic() + 60
+        while True:
+            used = {(c[1], c[2], c[3]) for c in self.api.calls
+                    if c[0] == 'pprofd' and c[2] is not None}
+            if used == wanted:
+                return
+            self.assertLess(time.monotonic(), end, used ^ wanted)
+            time.sleep(0.2)
 
 
 @support.needs('systemd-analyze')
