@@ -85,6 +85,16 @@ test('a target opens its profiles; one without says so', async () => {
   await page.close();
 });
 
+test('without targets the page says how to configure some', async () => {
+  const empty = await startCollector();
+  const page = await openFleet(empty.url, 'targets');
+  assert.match(await page.locator('.empty').textContent(),
+    /No targets are configured[^]*scrape_configs:[^]*--config pprofd\.yaml/);
+  assert.deepEqual(await barriers(page), []);
+  await page.close();
+  empty.stop();
+});
+
 test('targets fit every window, and axe finds nothing', async () => {
   for (const [name, viewport] of [['', { width: 1440, height: 900 }],
     ['-wide', { width: 2560, height: 1440 }],

@@ -12,6 +12,7 @@ import { absoluteUrl, commandFor, profileUrl }
   from '../../web/fleet/share.js';
 import { courseOf, deploysIn, stepFor, sumBetween }
   from '../../web/fleet/strip_data.js';
+import { scalePlace } from '../../web/fleet/strip_paint.js';
 import { jobText, lastScrape, profilesText, troubleOf }
   from '../../web/fleet/targets_view.js';
 import { absolute, durationText, earlier, rangeText, secondsOf, spanOf,
@@ -124,6 +125,18 @@ test('parts of a course add up to the whole', () => {
     0) - many.totals[0]) < 1e-9);
   assert.equal(courseOf({ from: 0, to: 1, step: 1, groups: [] }).parts.length,
     0);
+});
+
+test('numbers of the strip are not written over the letter of a range', () => {
+  const x = (t) => t;
+  const range = (from, to) => ({ from, to });
+  assert.equal(scalePlace([null, null], x, 60), 6);
+  assert.equal(scalePlace([range(200, 300), null], x, 60), 6);
+  assert.equal(scalePlace([range(20, 50), null], x, 60), 43);
+  // One after the other, one that begins before, one that is not visible.
+  assert.equal(scalePlace([range(60, 90), range(20, 50)], x, 60), 83);
+  assert.equal(scalePlace([range(-30, 400), null], x, 60), 23);
+  assert.equal(scalePlace([range(-30, -5), null], x, 60), 6);
 });
 
 test('a version that appears is a deploy', () => {

@@ -16,6 +16,7 @@ import { percentText, reportPercent, valueText }
 import { nodeUnder, walkRow } from '../../web/flame/paint.js';
 import { exactly, findIn, matchSources, patternError, patternOf,
   strictPatternOf } from '../../web/base/search.js';
+import { FIRST, orderOf } from '../../web/base/table_order.js';
 import { layOut, sumBySource, Tree, treeOf } from '../../web/flame/tree.js';
 import { decodeFlame } from '../../web/flame/wire.js';
 import { encodeFlame, makeRandom, randomStacks } from './wire_fixture.mjs';
@@ -423,6 +424,28 @@ test('a number without room still has a place', () => {
   for (const place of placeLabels([label, label, loop], [wall])) {
     assert.ok(Number.isFinite(place.x + place.y) && place.width === 30);
   }
+});
+
+test('rows with equal numbers are in the order of their names', () => {
+  const count = 9000;
+  const values = Array.from({ length: count }, (_, i) => (i % 100 === 0
+    ? Math.floor(i / 300) : 0));
+  const names = values.map((_, i) => `f${(i * 7919 % count)
+    .toString(36).padStart(4, '0')}`);
+  const right = [...names.keys()].sort((a, b) => values[b] - values[a] ||
+    (names[a] < names[b] ? -1 : 1));
+  const { rows, settle } = orderOf(count, (i) => values[i], true,
+    (i) => names[i]);
+  // The first ones at once, the others when they are looked at.
+  assert.deepEqual(rows.slice(0, FIRST), right.slice(0, FIRST));
+  assert.notDeepEqual(rows, right);
+  assert.deepEqual([...rows].sort((a, b) => a - b), [...names.keys()]);
+  settle?.();
+  assert.deepEqual(rows, right);
+  const few = orderOf(500, (i) => values[i], false, (i) => names[i]);
+  assert.equal(few.settle, null);
+  assert.deepEqual(few.rows, [...Array(500).keys()].sort((a, b) => values[a] -
+    values[b] || (names[a] < names[b] ? -1 : 1)));
 });
 
 test('a tree is drawn downwards and without crossings', () => {

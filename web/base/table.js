@@ -2,6 +2,7 @@
 // and filtering rearrange an array of row numbers.
 
 import { el, everyFrame, menuKey } from './dom.js';
+import { FIRST, orderOf } from './table_order.js';
 
 /**
  * @typedef {object} Column
@@ -20,6 +21,7 @@ import { el, everyFrame, menuKey } from './dom.js';
 /**
  * @typedef {object} TableEvents
  * @property {(row: number) => void} select
+ * @property {(row: number) => string} [tie] orders rows whose numbers are equal
  * @property {(row: number) => void} [open]    double click or Enter
  * @property {(row: number) => void} [hover]
  * @property {(row: number, x: number, y: number) => void} [menu]
@@ -48,6 +50,8 @@ export class Table {
     this.keep = null;
     /** All rows, in order. @type {number[]} */
     this.sorted = [];
+    /** Puts the rest in its final order. @type {(() => void) | null} */
+    this.settle = null;
     /** @type {Map<number, HTMLElement>} by rank */
     this.alive = new Map();
     this.head = el('div', { class: 'table-head', role: 'row' });
@@ -87,25 +91,27 @@ export class Table {
   /** @param {((row: number) => boolean) | null} keep null: all */
   filter(keep) {
     this.keep = keep;
+    this.settle?.();
+    this.settle = null;
     this.arrange(true);
+  }
+
+  /** Before a rank beyond the first ones means something. */
+  settled() {
+    if (this.settle) this.filter(this.keep);
   }
 
   /** All rows in the order that was asked for; filtering keeps it. */
   sort() {
-    const rows = Array.from({ length: this.count }, (_, i) => i);
     const value = this.columns.find((c) => c.key === this.sortKey)?.value;
-    if (!value) return rows;
-    const keys = rows.map(value);
-    const sign = this.down ? -1 : 1;
-    return rows.sort(typeof keys[0] === 'number'
-      ? (a, b) => sign * (/** @type {any} */ (keys[a]) -
-        /** @type {any} */ (keys[b])) || a - b
-      : (a, b) => (keys[a] < keys[b] ? -sign : keys[a] > keys[b] ? sign
-        : a - b));
+    const { rows, settle } = orderOf(this.count, value, this.down,
+      this.events.tie);
+    this.sorted = rows;
+    this.settle = settle;
   }
 
   arrange(sorted = false) {
-    if (!sorted) this.sorted = this.sort();
+    if (!sorted) this.sort();
     const { keep } = this;
     this.order = keep ? this.sorted.filter(keep) : this.sorted;
     this.space.style.height = `${this.order.length * this.rowHeight}px`;
@@ -163,6 +169,7 @@ export class Table {
 
   /** @param {number} first @param {number} last */
   drawBetween(first, last) {
+    if (last > FIRST) this.settled();
     for (const [rank, row] of this.alive) {
       if (rank < first || rank >= last) {
         row.remove();
@@ -251,6 +258,7 @@ export class Table {
 
   /** @param {string} key */
   onKey(key) {
+    this.settled();
     const at = Array.prototype.indexOf.call(this.order, this.selected);
     const page = Math.max(1, Math.floor(this.body.clientHeight /
       this.rowHeight) - 1);
@@ -289,6 +297,7 @@ export class Table {
 
   /** @param {number} row */
   reveal(row) {
+    this.settled();
     const rank = Array.prototype.indexOf.call(this.order, row);
     if (rank < 0) return;
     const { scrollTop, clientHeight } = this.body;

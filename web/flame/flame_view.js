@@ -208,7 +208,7 @@ export class FlameView {
     return makeLook({ tree: panel.tree, up: panel.up,
       coloring: /** @type {any} */ (this.coloring),
       found: foundIn(this, panel.tree), group: this.legend.chosen,
-      diff: this.diffMode(), rootLabel: panel.rootLabel });
+      diff: this.diffMode(), rootLabel: panel.rootText ?? panel.rootLabel });
   }
 
   recolor() {

@@ -183,6 +183,7 @@ export class FunctionTable {
     const { events, rows } = this;
     this.table = new Table(columns, {
       select: (row) => events.select(rows[row]),
+      tie: (row) => this.names[row],
       open: (row) => events.open(rows[row]),
       hover: (row) => events.hover(row < 0 ? -1 : rows[row]),
       menu: (row, x, y) => events.menu(rows[row], x, y),

@@ -20,6 +20,7 @@ import { ROW } from './paint.js';
  * @property {'both' | 'new' | 'base'} side
  * @property {boolean} up
  * @property {string} rootLabel
+ * @property {string} [rootText] in the root's box, if that is another
  * @property {string} label      for screen readers
  */
 
@@ -43,13 +44,23 @@ export function planPanels(view) {
   }
   /** @type {Panel} */
   const main = { icicle: view.main, tree, side: 'both', up: false,
-    rootLabel: 'all', label: 'Flame graph' };
+    rootLabel: 'all', rootText: `all ${totalText(view, tree)}`,
+    label: 'Flame graph' };
   if (state.isOn('invert')) main.tree = invert(tree);
   else if (state.isOn('fold')) main.tree = foldWrappers(tree, view.runs());
   if (view.diffMode() !== 'side' || state.isOn('invert')) {
     return { kind: '', panels: [main], elements: [main.icicle.element] };
   }
   return planBeside(view, main);
+}
+
+/** What the root stands for. @param {FlameView} view @param {Tree} tree */
+function totalText(view, tree) {
+  const [total, before] = [tree.total[0], tree.totalBase?.[0]];
+  const text = (/** @type {number} */ value) => valueText(value,
+    view.measure());
+  return before === undefined ? text(total)
+    : `${text(before)} → ${text(before + total)}`;
 }
 
 /** Both sides on one scale: a pane is as wide as its total.
@@ -63,7 +74,7 @@ function planBeside(view, main) {
     /** @type {string} */ label, /** @type {Icicle} */ icicle) => {
     const value = valueText(totals[side], view.measure());
     const share = Math.max(LEAST_SHARE, totals[side] / most);
-    return { panel: { ...main, icicle, side, label,
+    return { panel: { ...main, icicle, side, label, rootText: undefined,
       rootLabel: `${label.toLowerCase()} ${value}` },
     element: el('div', { class: 'beside-pane', style: { flexGrow: share } },
       el('p', { class: 'beside-head' }, el('strong', {}, label), ` ${value}`),

@@ -1,7 +1,7 @@
 // Pieces around the flame graph: the path to a frame, the colours' legend,
 // and the bar between the two panes.
 
-import { el } from '../base/dom.js';
+import { el, everyFrame } from '../base/dom.js';
 import { recall, remember } from '../base/memory.js';
 import { percentText } from '../base/numbers.js';
 import { changeColor, colorOf, theme } from './colors.js';
@@ -22,6 +22,10 @@ export class Breadcrumb {
     this.list = el('ol');
     this.element = el('nav', { class: 'crumbs', 'aria-label': 'Path' },
       this.list);
+    // The end of the path is seen; where the rest is cut off, it fades.
+    this.fit = everyFrame(() => this.element.classList.toggle('cut',
+      this.element.scrollWidth > this.element.clientWidth));
+    new ResizeObserver(this.fit).observe(this.element);
   }
 
   /** @param {Tree} tree @param {number} node @param {string} rootLabel */
@@ -35,18 +39,47 @@ export class Breadcrumb {
         'aria-current': i === path.length - 1 ? 'true' : null,
         onclick: () => this.open(step) },
       step === 0 ? rootLabel : tree.display(step)))));
-    this.element.scrollLeft = this.element.scrollWidth;
+    this.fit();
   }
 }
 
-/** The hues and what they stand for; choosing one dims all others. */
+/** The hues and what they stand for; choosing one dims all others.  What does
+ * not fit in a line is behind a button. */
 export class Legend {
   /** @param {(group: number) => void} choose -1: none */
   constructor(choose) {
     this.choose = choose;
     this.chosen = -1;
+    this.list = el('div', { class: 'legend-list' });
+    this.more = el('button', { class: 'quiet legend-more', hidden: true,
+      onclick: () => this.open(!this.element.classList.contains('open')) });
     this.element = el('div', { class: 'legend', role: 'group',
-      'aria-label': 'Colours' });
+      'aria-label': 'Colours' }, this.list, this.more);
+    this.fit = everyFrame(() => this.count());
+    new ResizeObserver(this.fit).observe(this.element);
+  }
+
+  /** How many entries are beyond the first line? */
+  count() {
+    const [first, ...others] = /** @type {HTMLElement[]} */ (
+      [...this.list.children]);
+    const hidden = others.filter((entry) =>
+      entry.offsetTop > first.offsetTop).length;
+    const isOpen = this.element.classList.contains('open');
+    this.more.hidden = hidden === 0;
+    this.more.textContent = isOpen ? 'Fewer' : `${hidden} more`;
+    this.more.setAttribute('aria-expanded', String(isOpen));
+    // Not reached by the keys while they cannot be seen.
+    for (const entry of others) {
+      entry.style.visibility = isOpen || entry.offsetTop <= first.offsetTop
+        ? '' : 'hidden';
+    }
+  }
+
+  /** @param {boolean} isOpen */
+  open(isOpen) {
+    this.element.classList.toggle('open', isOpen);
+    this.fit();
   }
 
   /** @param {import('./colors.js').Coloring} coloring @param {number} whole
@@ -54,7 +87,7 @@ export class Legend {
   show(coloring, whole, what) {
     const t = theme();
     this.chosen = -1;
-    this.element.replaceChildren(...coloring.legend.map((entry) =>
+    this.list.replaceChildren(...coloring.legend.map((entry) =>
       el('button', { class: 'legend-entry', 'aria-pressed': 'false',
         disabled: entry.group < 0,
         title: `${entry.name}: ${percentText(entry.self, whole)} flat`,
@@ -63,6 +96,7 @@ export class Legend {
       entry.group < 0 ? null : swatch(colorOf(entry.name, entry.name, t)),
       el('span', { class: 'legend-name' }, entry.name || `(no ${what})`),
       el('span', { class: 'muted' }, percentText(entry.self, whole)))));
+    this.fit();
   }
 
   /** The same for a difference: the colours that the boxes have.
@@ -74,13 +108,14 @@ export class Legend {
     const kinds = [[-strength, 'less than before'], [0, 'as before'],
       [strength, 'more than before']];
     this.chosen = -1;
-    this.element.replaceChildren(...kinds.map(([change, text]) => el('span',
+    this.list.replaceChildren(...kinds.map(([change, text]) => el('span',
       { class: 'legend-entry' }, swatch(changeColor(change, t)), text)));
+    this.fit();
   }
 
   /** For pictures: the colours and what they stand for. */
   entries() {
-    return [...this.element.querySelectorAll('.legend-entry')].map((entry) => ({
+    return [...this.list.children].map((entry) => ({
       color: /** @type {HTMLElement | null} */ (
         entry.querySelector('.swatch'))?.style.background ?? '',
       text: [...entry.childNodes].map((part) => part.textContent)
@@ -90,7 +125,7 @@ export class Legend {
   /** @param {number} group */
   toggle(group) {
     this.chosen = this.chosen === group ? -1 : group;
-    for (const button of this.element.querySelectorAll('button')) {
+    for (const button of this.list.querySelectorAll('button')) {
       button.setAttribute('aria-pressed', String(
         button.getAttribute('data-group') === String(this.chosen)));
     }

@@ -43,6 +43,7 @@ function lastPanel(view) {
 function resultText(view) {
   const found = foundIn(view, lastPanel(view).tree);
   if (!found) return '';
+  if (found.boxes === 0) return 'no match';
   const boxes = plural(found.boxes, 'box', 'boxes');
   const share = percentText(found.value, view.whole());
   return view.foundAt < 0 ? `${share} in ${boxes}`

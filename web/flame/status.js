@@ -10,10 +10,19 @@ import { percentText, plural, valueText } from '../base/numbers.js';
 export function sayZoom(view) {
   const { tree, zoomNode } = view.main;
   const header = view.flame?.header;
-  view.app.filters.zoom(tree && header && zoomNode > 0 && !tree.selfBase
-    ? `${valueText(tree.total[zoomNode], view.measure())} (${
-      percentText(tree.total[zoomNode], view.whole())}) of ${
-      header.total_text}` : '');
+  if (!tree || !header || zoomNode <= 0) {
+    view.app.filters.zoom('');
+    return;
+  }
+  const text = (/** @type {number} */ value) => valueText(value,
+    view.measure());
+  const value = tree.total[zoomNode];
+  const before = tree.totalBase?.[zoomNode];
+  view.app.filters.zoom(before === undefined
+    ? `${text(value)} (${percentText(value, view.whole())}) of ${
+      header.total_text}`
+    : `${text(before)} → ${text(before + value)} (${value > 0 ? '+' : ''}${
+      text(value)})`);
 }
 
 /** @param {FlameView} view */

@@ -51,7 +51,7 @@ function foldToggle(view) {
 /** @param {import('./flame_view.js').FlameView} view */
 function colorChoice(view) {
   const { state } = view.app;
-  return el('label', { class: 'labelled' }, 'Colour ', select('Colour by',
+  return el('label', { class: 'labelled by-color' }, 'Colour ', select('Colour by',
     COLOR_CHOICES, view.colorBy(), (by) =>
       state.set({ color: by === 'package' ? null : by }, { replace: true })));
 }

@@ -10,6 +10,8 @@ import { clockText, DAY, dayText, HOUR, MINUTE } from './times.js';
 
 export const RULER = 18; // pixels at the bottom
 const TOP = 16; // room for flags
+const EDGE = 6;
+const LETTER = 17; // pixels: a range's letter and a little room
 const FONT = '11px system-ui, sans-serif';
 
 /**
@@ -57,7 +59,7 @@ export function paintStrip(g, width, height, p) {
   paintVeil(g, [p.a, p.b], x, bottom, width);
   if (p.b) paintRange(g, p.b, x, bottom, width, t.b, 'B');
   if (p.a) paintRange(g, p.a, x, bottom, width, t.a, 'A');
-  paintScale(g, p, y, top / 1.05);
+  paintScale(g, p, x, y, top / 1.05);
   paintDeploys(g, p.deploys, x, bottom, width);
   paintRuler(g, p.span, x, bottom, width, height);
   if (!Number.isNaN(p.hover)) {
@@ -98,15 +100,30 @@ function paintGrid(g, { course }, width, y, top) {
   }
 }
 
+/** Where numbers are written: at the left, but not over the letter of a
+ * range. @param {(Span | null)[]} ranges @param {(t: number) => number} x
+ * @param {number} wide of the numbers, in pixels */
+export function scalePlace(ranges, x, wide) {
+  let left = EDGE;
+  const letters = ranges.filter((range) => range && x(range.to) > 0)
+    .map((range) => /** @type {Span} */ (range)).map((range) => Math.max(0, x(range.from))).sort((a, b) => a - b);
+  for (const at of letters) {
+    if (at < left + wide + EDGE && at + LETTER > left) left = at + LETTER + EDGE;
+  }
+  return left;
+}
+
 /** @param {CanvasRenderingContext2D} g @param {Picture} p
- * @param {(value: number) => number} y @param {number} top */
-function paintScale(g, { course }, y, top) {
+ * @param {(t: number) => number} x @param {(value: number) => number} y
+ * @param {number} top */
+function paintScale(g, { course, a, b }, x, y, top) {
   const t = stripTheme();
   if (!course || course.times.length === 0) return;
-  for (const value of [top, top / 2]) {
-    boxedText(g, costText(value, course.kind), 6, y(value) + 8, t.muted,
-      t.ground);
-  }
+  const texts = [top, top / 2].map((value) => costText(value, course.kind));
+  const left = scalePlace([a, b], x, Math.max(...texts.map((text) =>
+    g.measureText(text).width)));
+  texts.forEach((text, i) => boxedText(g, text, left,
+    y(i === 0 ? top : top / 2) + 8, t.muted, t.ground));
 }
 
 /** @param {CanvasRenderingContext2D} g @param {string} text

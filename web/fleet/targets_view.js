@@ -75,6 +75,13 @@ export function jobText({ job, ready, dropped, wrong, error,
     'target')}` : '';
 }
 
+const EXAMPLE = `# pprofd.yaml
+scrape_configs:
+  - job_name: api
+    scrape_interval: 60s
+    static_configs:
+      - targets: ['127.0.0.1:6060']`;
+
 export class TargetsView {
   /** @param {import('../main.js').App} app */
   constructor(app) {
@@ -87,8 +94,13 @@ export class TargetsView {
     this.kinds = el('div', { class: 'segments', role: 'group',
       'aria-label': 'Health' });
     this.jobs = el('ul', { class: 'target-jobs', hidden: true });
-    this.empty = el('p', { class: 'empty', hidden: true },
-      'No targets are configured.');
+    this.empty = el('div', { class: 'empty', hidden: true },
+      el('h3', {}, 'No targets are configured'),
+      el('p', { class: 'muted' }, 'pprofd can fetch profiles from programs ' +
+        'that serve /debug/pprof/. Describe them as for Prometheus, in a ' +
+        'file:'), el('pre', { tabindex: '0' }, EXAMPLE),
+      el('p', { class: 'muted' }, 'and start pprofd with it:'),
+      el('pre', { tabindex: '0' }, 'pprofd serve --config pprofd.yaml'));
     this.table = new Table(this.columns(), { select: () => {},
       open: (row) => this.open(row) }, 'Targets', ROW);
     this.table.space.addEventListener('click', (event) => {

@@ -36,6 +36,8 @@ export class Inspector {
 
   reveal() {
     this.element.hidden = false;
+    // Until something is selected, in views that do not say what is.
+    if (!this.body.firstChild) this.hint();
   }
 
   toggle() {
@@ -69,6 +71,10 @@ export class Inspector {
       return;
     }
     this.contents?.leave();
+    this.hint();
+  }
+
+  hint() {
     this.body.replaceChildren(el('p', { class: 'muted inspector-hint' },
       'Select a function to see its callers, callees, code and labels.'));
   }

@@ -87,7 +87,8 @@ function fill(place, what, side, total) {
   const name = (side?.name ?? '').replace(/^.*\//, '');
   const time = timeText(side);
   place.title = [side?.name, time].filter(Boolean).join('\n');
-  place.replaceChildren(el('span', { class: 'muted' }, what), ' ',
+  place.replaceChildren(el('span', { class: 'muted compare-what' }, what),
+    ' ',
     el('span', { class: 'compare-name' }, name), ' ',
     el('strong', {}, total), ' ',
     el('span', { class: 'muted compare-time' }, time));

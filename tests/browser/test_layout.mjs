@@ -1,0 +1,162 @@
+// What is read at first sight: nothing is cut off without a sign, and what is
+// shown in several places is the same there.
+
+import assert from 'node:assert/strict';
+import test, { after, afterEach } from 'node:test';
+import { barriers, boxOf, finish, keep, open, rowsOf, serve, settled,
+  tableOf, takeComplaints, terminal } from './browser.mjs';
+import { encodeProfile, SHOP, SHOP_LATER, TYPES } from './profile_fixture.mjs';
+
+const profile = keep('shop.pb.gz', encodeProfile(SHOP, TYPES));
+const later = keep('later.pb.gz', encodeProfile(SHOP_LATER, TYPES));
+
+/** Many packages, and a deep stack with long names. */
+const WIDE = Array.from({ length: 40 }, (_, i) => ({
+  frames: ['main', `package${i}/some/where.Function${i}`],
+  values: [40 - i, (40 - i) * 10e6] })).concat({ frames: ['main',
+  ...Array.from({ length: 12 }, (_, i) =>
+    `deep/stack.(*HandlerWithAVeryLongName${i}).ServeHTTP`)],
+values: [50, 500e6] });
+const wide = await serve(keep('wide.pb.gz', encodeProfile(WIDE, TYPES,
+  { ending: 'go' })));
+
+after(finish);
+afterEach(() => assert.deepEqual(takeComplaints(), []));
+
+/** The boxes of elements in the window. */
+const boxesOf = (page, selector) => page.locator(selector).evaluateAll(
+  (list) => list.filter((one) => one.checkVisibility(
+    { visibilityProperty: true })).map((one) => {
+    const { left, right, top, bottom } = one.getBoundingClientRect();
+    return { left, right, top, bottom };
+  }));
+
+test('the legend shows whole entries, and the others on demand', async () => {
+  const page = await open(`${wide}flamegraph`);
+  const more = page.locator('.legend-more');
+  await more.waitFor();
+  const [, count] = /^(\d+) more$/.exec(await more.textContent()) ?? [];
+  const [list] = await boxesOf(page, '.legend-list');
+  const seen = await boxesOf(page, '.legend-entry');
+  assert.ok(seen.length >= 3, `${seen.length}`);
+  for (const entry of seen) {
+    assert.ok(entry.right <= list.right + 0.5 && entry.bottom <= list.bottom +
+      0.5, JSON.stringify(entry));
+  }
+  await more.click();
+  await page.locator('.legend.open').waitFor();
+  await page.waitForFunction(() =>
+    document.querySelector('.legend-more').textContent === 'Fewer');
+  assert.equal((await boxesOf(page, '.legend-entry')).length,
+    seen.length + Number(count));
+  assert.deepEqual(await barriers(page), []);
+  await more.click();
+  await page.waitForFunction(() => /more/.test(
+    document.querySelector('.legend-more').textContent));
+  assert.equal((await boxesOf(page, '.legend-entry')).length, seen.length);
+  await page.context().close();
+});
+
+test('the end of a long path is seen, also beside the inspector', async () => {
+  const page = await open(`${wide}flamegraph`);
+  const at = await boxOf(page,
+    'deep/stack.(*HandlerWithAVeryLongName11).ServeHTTP');
+  await page.mouse.click(at.x, at.y);
+  const isSeen = async () => {
+    await settled(page);
+    const [path] = await boxesOf(page, '.crumbs');
+    const [last] = await boxesOf(page, '.crumb[aria-current]');
+    assert.ok(last.right <= path.right + 0.5 && path.right - path.left >= 100,
+      JSON.stringify([path, last]));
+  };
+  await isSeen();
+  await page.locator('.crumbs.cut').waitFor();
+  await page.keyboard.press('i');
+  await page.locator('.inspector h3').waitFor();
+  await isSeen();
+  await page.keyboard.press('Escape');
+  await page.locator('.crumbs:not(.cut)').waitFor();
+  await page.context().close();
+});
+
+/** Texts that are painted on canvases from now on. */
+const listen = (page) => page.addInitScript(() => {
+  globalThis.painted = [];
+  const { fillText } = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.fillText = function note(text, ...rest) {
+    globalThis.painted.push(text);
+    return fillText.call(this, text, ...rest);
+  };
+});
+
+test('the first box says how much everything is', async () => {
+  const page = await open('about:blank', {}, false);
+  await listen(page);
+  await page.goto(`${await serve(profile)}flamegraph`);
+  await settled(page);
+  assert.ok(await page.evaluate(() =>
+    globalThis.painted.includes('all 1.02s')));
+  assert.equal(await page.locator('.crumb').textContent(), 'all');
+  const compared = await serve(`-diff_base=${profile}`, later);
+  await page.goto(`${compared}flamegraph`);
+  await settled(page);
+  assert.ok(await page.evaluate(() =>
+    globalThis.painted.includes('all 1.02s → 1.08s')));
+  // Zoomed, the bar says it.
+  const { x, y } = await boxOf(page, 'db::query');
+  await page.mouse.dblclick(x, y);
+  await page.waitForFunction(() => /→/.test(
+    document.querySelector('.total').textContent));
+  assert.match(await page.locator('.total').textContent(),
+    /^420ms → 250ms \(-170ms\)$/);
+  await page.context().close();
+});
+
+test('the table beside the flame graph is in the order of -top', async () => {
+  const page = await open(`${wide}flamegraph`);
+  const names = tableOf(terminal('-top', '-nodecount=500',
+    keep('wide.pb.gz', encodeProfile(WIDE, TYPES, { ending: 'go' }))))
+    .map((cells) => cells[5]);
+  const shown = (await rowsOf(page, '.side')).map((cells) => cells.at(-1));
+  assert.ok(shown.length > 15);
+  assert.deepEqual(shown, names.slice(0, shown.length));
+  await page.context().close();
+});
+
+test('on a phone no number of a comparison is cut', async () => {
+  const page = await open(`${await serve(`-diff_base=${profile}`, later)}diff`,
+    { viewport: { width: 390, height: 844 } });
+  const [change] = await boxesOf(page, '.compare-change');
+  assert.ok(change.right <= 390, JSON.stringify(change));
+  const select = page.locator('.filterbar select');
+  const text = await select.evaluate((one) => {
+    const g = document.createElement('canvas').getContext('2d');
+    g.font = getComputedStyle(one).font;
+    return g.measureText(one.selectedOptions[0].text).width;
+  });
+  const { width } = await select.boundingBox();
+  assert.ok(width >= text + 20, `${width} for ${text}`);
+  await page.context().close();
+});
+
+test('a comparison leaves names half of the table', async () => {
+  const page = await open(`${await serve(`-diff_base=${profile}`, later)
+  }flamegraph`, { viewport: { width: 1440, height: 900 } });
+  const [side] = await boxesOf(page, '.side');
+  const [name] = await boxesOf(page, '.side .table-head .col-name');
+  assert.ok(name.right - name.left >= (side.right - side.left) / 2,
+    JSON.stringify([side, name]));
+  await page.context().close();
+});
+
+test('the open inspector is never blank', async () => {
+  const page = await open(`${wide}flamegraph`);
+  await page.keyboard.press('i');
+  for (const view of ['flamegraph', 'tags', 'raw', 'peek', 'graph']) {
+    await page.goto(`${wide}${view}`);
+    await settled(page);
+    assert.match(await page.locator('.inspector').textContent(),
+      /Select a function|Callers/, view);
+  }
+  await page.context().close();
+});
