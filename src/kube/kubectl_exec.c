@@ -47,6 +47,18 @@ static size_t add_tool(enum kubectl_tool tool, bool https, const char *url,
     return n;
 }
 
+/* GNU's wget is silent when it is told to show no progress. */
+static void explain_wget(struct kubectl_failure *why)
+{
+    struct str words = str_from(why->words);
+
+    if (str_eq(words, STR("command terminated with exit code 4")))
+        kubectl_failure_set(why, KUBECTL_REFUSED, "connection refused");
+    else if (str_eq(words, STR("command terminated with exit code 8")))
+        kubectl_failure_set(why, KUBECTL_NOT_FOUND,
+                            "the server answers with an error, says wget");
+}
+
 static bool get_with(enum kubectl_tool tool, const struct kubectl_exec *e,
                      const struct kubectl *k,
                      const struct kubectl_request *request, struct buf *out,
@@ -69,7 +81,11 @@ static bool get_with(enum kubectl_tool tool, const struct kubectl_exec *e,
     n += add_tool(tool, request->https, url, seconds, port, request->path,
                   args + n);
     args[n] = NULL;
-    return kubectl_run(k, args, STR(""), out, why);
+    if (kubectl_run(k, args, STR(""), out, why))
+        return true;
+    if (tool == TOOL_WGET)
+        explain_wget(why);
+    return false;
 }
 
 bool kubectl_exec_get(struct kubectl_exec *e, const struct kubectl *k,

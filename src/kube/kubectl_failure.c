@@ -70,6 +70,9 @@ static struct str sentence(struct str text)
         line = str_trim(line);
         if (line.n == 0 || is_log_line(line) ||
             str_has_prefix(line, STR("Defaulted container ")) ||
+            str_has_prefix(line, STR("Defaulting container name ")) ||
+            str_has_prefix(line, STR("Use 'kubectl describe pod")) ||
+            str_has_prefix(line, STR("Warning: ")) ||
             (last.n && str_has_prefix(line, STR("command terminated with"))))
             continue;
         last = line;
@@ -93,14 +96,32 @@ static enum kubectl_trouble trouble_of(struct str text)
     } known[] = {
         {STR_INIT("You must be logged in to the server"), KUBECTL_UNAUTHORIZED},
         {STR_INIT("(Unauthorized)"), KUBECTL_UNAUTHORIZED},
+        {STR_INIT("upgrade connection: Unauthorized"), KUBECTL_UNAUTHORIZED},
         {STR_INIT("getting credentials: exec"), KUBECTL_UNAUTHORIZED},
+        /* runc, crun, gVisor, Docker */
         {STR_INIT("executable file not found"), KUBECTL_NO_COMMAND},
+        {STR_INIT("not found in $PATH"), KUBECTL_NO_COMMAND},
         {STR_INIT("no such file or directory: unknown"), KUBECTL_NO_COMMAND},
+        {STR_INIT("error finding executable"), KUBECTL_NO_COMMAND},
+        {STR_INIT("terminated with exit code 126"), KUBECTL_NO_COMMAND},
+        {STR_INIT("terminated with exit code 127"), KUBECTL_NO_COMMAND},
+        {STR_INIT("context deadline exceeded"), KUBECTL_OTHER},
+        {STR_INIT("error dialing backend"), KUBECTL_UNREACHABLE},
         {STR_INIT("The connection to the server"), KUBECTL_UNREACHABLE},
         {STR_INIT("Unable to connect to the server"), KUBECTL_UNREACHABLE},
         {STR_INIT("connection refused"), KUBECTL_REFUSED},
-        {STR_INIT("Connection refused"), KUBECTL_REFUSED}, /* of curl, wget */
+        /* curl, wget */
+        {STR_INIT("Connection refused"), KUBECTL_REFUSED},
+        {STR_INIT("curl: (7) "), KUBECTL_REFUSED},
+        {STR_INIT("returned error: 404"), KUBECTL_NOT_FOUND},
+        {STR_INIT("404 Not Found"), KUBECTL_NOT_FOUND},
+        {STR_INIT("(NotFound): pods \""), KUBECTL_NO_POD},
+        {STR_INIT("because pod is not running"), KUBECTL_NO_POD},
+        {STR_INIT("into a container in a completed pod"), KUBECTL_NO_POD},
         {STR_INIT("(NotFound)"), KUBECTL_NOT_FOUND},
+        {STR_INIT("pgrade request required"), KUBECTL_NO_UPGRADE},
+        {STR_INIT("unable to upgrade connection"), KUBECTL_NO_UPGRADE},
+        {STR_INIT("error upgrading connection"), KUBECTL_NO_UPGRADE},
     };
 
     for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)

@@ -17,7 +17,9 @@ enum kubectl_trouble {
     KUBECTL_FORBIDDEN,    /* `right` says what is missing */
     KUBECTL_UNAUTHORIZED, /* no or bad credentials */
     KUBECTL_NOT_FOUND,
+    KUBECTL_NO_POD,      /* it is gone, or does not run any more */
     KUBECTL_NO_COMMAND,  /* the container does not have the program */
+    KUBECTL_NO_UPGRADE,  /* something in between passes plain HTTP only */
     KUBECTL_REFUSED,     /* nothing listens on the pod's port */
     KUBECTL_UNREACHABLE, /* no connection to the API server */
     KUBECTL_STOPPED,     /* Ctrl-C */

@@ -86,6 +86,13 @@ bool kubectl_forward_complaint(struct kubectl_forward *f,
     if (f->said.len == 0)
         return false;
     kubectl_failure_read(buf_str(&f->said), why);
+    if (why->trouble == KUBECTL_OTHER &&
+        str_contains(buf_str(&f->said), STR("lost connection to pod"))) {
+        kubectl_failure_set(why, KUBECTL_OTHER,
+                            "the connection to the pod was lost; it may have "
+                            "ended");
+        return true;
+    }
     return why->trouble != KUBECTL_OTHER; /* log lines about a lost client */
 }
 

@@ -50,6 +50,28 @@ static void refuse(const struct way *w, const struct http_reply *reply,
         err.text);
 }
 
+/*
+ * Why there was no answer.  A server that wants a certificate hangs up; what
+ * we see of that is a matter of luck, and kubectl calls it a lost connection.
+ */
+static void explain_loss(struct way *w, const struct error *err,
+                         struct kubectl_failure *why)
+{
+    const struct kubectl *k = w->options->kubectl;
+    bool asked = w->https && w->options->cert.n == 0;
+
+    if (k->stop && *k->stop)
+        kubectl_failure_set(why, KUBECTL_STOPPED, "interrupted");
+    else if (strstr(err->text, "certificate"))
+        kubectl_failure_set(why, KUBECTL_OTHER, "%.400s", err->text);
+    else if (!kubectl_forward_complaint(&w->forward, why))
+        kubectl_failure_set(why, KUBECTL_OTHER, "%.400s", err->text);
+    else if (why->trouble == KUBECTL_OTHER && asked)
+        kubectl_failure_set(why, KUBECTL_OTHER,
+                            "the server hangs up; if it wants a client "
+                            "certificate, give --cert-secret NAMESPACE/NAME");
+}
+
 static bool get_forwarded(struct way *w, const char *path, int seconds,
                           struct buf *out, struct kubectl_failure *why)
 {
@@ -74,10 +96,7 @@ static bool get_forwarded(struct way *w, const char *path, int seconds,
                        : "s+insecure",
              w->forward.local_port, path);
     if (!http_fetch(str_from(url), false, STR(""), &http, &reply, &err)) {
-        if (o->kubectl->stop && *o->kubectl->stop)
-            kubectl_failure_set(why, KUBECTL_STOPPED, "interrupted");
-        else if (!kubectl_forward_complaint(&w->forward, why))
-            kubectl_failure_set(why, KUBECTL_OTHER, "%.400s", err.text);
+        explain_loss(w, &err, why);
         buf_release(&reply.body);
         return false;
     }
@@ -89,12 +108,20 @@ static bool get_forwarded(struct way *w, const char *path, int seconds,
     return reply.status == 200;
 }
 
-static bool get_raw(struct way *w, const char *path, struct buf *out,
-                    struct kubectl_failure *why)
+/* Where a network policy drops packets, only the limit ends a request. */
+static bool get_raw(struct way *w, const char *path, int seconds,
+                    struct buf *out, struct kubectl_failure *why)
 {
-    const char *const args[] = {"get", "--raw", path, NULL};
+    char limit[48];
+    const char *const args[] = {"get", "--raw", path, limit, NULL};
+    bool ok;
 
-    return kubectl_run(w->options->kubectl, args, STR(""), out, why);
+    snprintf(limit, sizeof(limit), "--request-timeout=%ds", seconds);
+    ok = kubectl_run(w->options->kubectl, args, STR(""), out, why);
+    if (!ok && str_contains(str_from(why->words), STR("deadline exceeded")))
+        kubectl_failure_set(why, KUBECTL_OTHER, "no answer within %d s",
+                            seconds);
+    return ok;
 }
 
 /* "/a//b" is another path than "/a/b" for most servers. */
@@ -118,7 +145,7 @@ bool way_get(struct way *w, const char *name, int seconds, struct buf *out,
         snprintf(
             full, sizeof(full), "/api/v1/namespaces/%s/pods/%s%s:%u/proxy%s",
             w->namespace_name, w->https ? "https:" : "", w->pod, w->port, path);
-        return get_raw(w, full, out, why);
+        return get_raw(w, full, seconds, out, why);
     case WAY_EXEC:
     case WAY_DEBUG:
         return kubectl_exec_get(
@@ -126,7 +153,7 @@ bool way_get(struct way *w, const char *name, int seconds, struct buf *out,
             &(struct kubectl_request){w->https, w->port, path, seconds}, out,
             why);
     default:
-        return get_raw(w, path, out, why);
+        return get_raw(w, path, seconds, out, why);
     }
 }
 
@@ -163,14 +190,15 @@ static bool ends_search(const struct kubectl_failure *why)
 {
     return why->trouble == KUBECTL_UNAUTHORIZED ||
            why->trouble == KUBECTL_UNREACHABLE ||
-           why->trouble == KUBECTL_STOPPED;
+           why->trouble == KUBECTL_NO_POD || why->trouble == KUBECTL_STOPPED;
 }
 
 /* Another scheme or port will not help. */
 static bool ends_way(const struct kubectl_failure *why)
 {
     return ends_search(why) || why->trouble == KUBECTL_FORBIDDEN ||
-           why->trouble == KUBECTL_NO_COMMAND;
+           why->trouble == KUBECTL_NO_COMMAND ||
+           why->trouble == KUBECTL_NO_UPGRADE;
 }
 
 static bool is_usually_https(unsigned port)
@@ -255,7 +283,8 @@ static bool is_last(const struct way *w, const struct kubectl_failure *why)
     if (ends_search(why) || w->options->kind != WAY_ANY || w->kind == WAY_DEBUG)
         return true;
     /* A forward reaches whatever listens in the pod; the proxy does not. */
-    return w->kind == WAY_FORWARD && why->trouble != KUBECTL_FORBIDDEN;
+    return w->kind == WAY_FORWARD && why->trouble != KUBECTL_FORBIDDEN &&
+           why->trouble != KUBECTL_NO_UPGRADE;
 }
 
 static bool add_debug_container(struct way *w, struct arena *a,
@@ -280,6 +309,8 @@ static void choose_words(const struct way *w,
                          struct kubectl_failure *why)
 {
     bool bare = why->trouble == KUBECTL_NO_COMMAND && w->kind == WAY_EXEC;
+    bool barred = first->trouble == KUBECTL_FORBIDDEN ||
+                  first->trouble == KUBECTL_NO_UPGRADE;
     struct kubectl_failure last = *why;
 
     if (why->trouble == KUBECTL_NO_COMMAND && w->kind == WAY_DEBUG)
@@ -289,13 +320,12 @@ static void choose_words(const struct way *w,
                             w->debug.image);
     if (why->trouble == KUBECTL_STOPPED || w->kind == WAY_DEBUG)
         return;
-    if (first->trouble == KUBECTL_FORBIDDEN)
+    if (barred)
         *why = *first;
     if (bare)
         snprintf(why->words, sizeof(why->words),
                  "%.330s%s%.80s; --debug adds a container that has one",
-                 first->trouble == KUBECTL_FORBIDDEN ? first->words : "",
-                 first->trouble == KUBECTL_FORBIDDEN ? "; " : "", last.words);
+                 barred ? first->words : "", barred ? "; " : "", last.words);
 }
 
 bool way_open(struct way *w, struct arena *a, const struct way_options *o,

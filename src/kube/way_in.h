@@ -12,7 +12,8 @@
 /*
  * A way from here to the /debug/pprof/ of a pod.
  *
- *     port-forward --forbidden--> pods/proxy --forbidden, refused--> exec
+ *     port-forward --forbidden, no upgrade--> pods/proxy
+ *         --forbidden, refused--> exec
  *         --no curl, wget, bash--> a debug container, if the user wants one
  *
  * On each way the ports are asked in order, with http and https, until one

@@ -54,7 +54,23 @@ TEST(log_lines_are_no_sentence)
 TEST(the_other_troubles)
 {
     EXPECT(words_of("Error from server (NotFound): pods \"x\" not found")
+               .trouble == KUBECTL_NO_POD);
+    EXPECT(words_of("Error from server (NotFound): the server could not find "
+                    "the requested resource")
                .trouble == KUBECTL_NOT_FOUND);
+    EXPECT(words_of("error: error upgrading connection: Upgrade request "
+                    "required")
+               .trouble == KUBECTL_NO_UPGRADE);
+    EXPECT(words_of("error: error upgrading connection: error dialing "
+                    "backend: dial tcp 10.0.0.7:10250: connect: connection "
+                    "refused")
+               .trouble == KUBECTL_UNREACHABLE);
+    EXPECT(strcmp(words_of("Defaulting container name to first.\n"
+                           "Use 'kubectl describe pod/two -n demo' to see all "
+                           "of the containers in this pod.\n"
+                           "command terminated with exit code 7\n")
+                      .words,
+                  "command terminated with exit code 7") == 0);
     EXPECT(words_of("error: You must be logged in to the server (x)").trouble ==
            KUBECTL_UNAUTHORIZED);
     EXPECT(
