@@ -30,7 +30,9 @@ _pprofd()
     elif [[ $cur == -* ]]; then
         COMPREPLY=($(compgen -W "$_pprofd_flags" -- "$cur"))
     elif ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W 'serve scrape config check stats export import version help' -- "$cur"))
+        COMPREPLY=($(compgen -W 'serve scrape query config check stats export import version help' -- "$cur"))
+    elif [[ ${COMP_WORDS[1]} == query ]]; then
+        COMPREPLY=($(compgen -W 'services labels profiles series function top merge diff' -- "$cur"))
     elif [[ ${COMP_WORDS[1]} == export || ${COMP_WORDS[1]} == import ]]; then
         compopt -o filenames
         COMPREPLY=($(compgen -d -- "$cur"))

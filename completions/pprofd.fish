@@ -2,6 +2,7 @@
 complete -c pprofd -f
 complete -c pprofd -n __fish_use_subcommand -a serve -d 'Collect and serve profiles'
 complete -c pprofd -n __fish_use_subcommand -a scrape -d 'Fetch the profiles of all targets once'
+complete -c pprofd -n __fish_use_subcommand -a query -d 'Answer a query from a store'
 complete -c pprofd -n __fish_use_subcommand -a config -d 'Print all settings with their values'
 complete -c pprofd -n __fish_use_subcommand -a check -d 'Verify a store'
 complete -c pprofd -n __fish_use_subcommand -a stats -d 'Show what uses the space of a store'
@@ -9,6 +10,7 @@ complete -c pprofd -n __fish_use_subcommand -a export -d 'Write the profiles of 
 complete -c pprofd -n __fish_use_subcommand -a import -d 'Read profiles from a directory or a collector'
 complete -c pprofd -n __fish_use_subcommand -a version -d 'Print the version'
 complete -c pprofd -n __fish_use_subcommand -a help -d 'Show help'
+complete -c pprofd -n '__fish_seen_subcommand_from query' -a 'services labels profiles series function top merge diff'
 complete -c pprofd -n '__fish_seen_subcommand_from export import' -a '(__fish_complete_directories)'
 complete -c pprofd -l addr -x -a '127.0.0.1:10100 :10100 unix:' -d 'Listen on this address'
 complete -c pprofd -l archive -x -d 'Also keep every profile in this bucket'

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cmd/pprofd/config_command.h"
+#include "cmd/pprofd/query_command.h"
 #include "cmd/pprofd/scrape_command.h"
 #include "cmd/pprofd/serve.h"
 #include "cmd/pprofd/store_commands.h"
@@ -19,6 +20,7 @@ static const char usage[] =
     "\n"
     "  serve      collect and serve profiles (the default)\n"
     "  scrape     fetch the profiles of all targets once, for cron\n"
+    "  query      answer a query from a store, without a server\n"
     "  config     print all settings with their values\n"
     "  check      verify a store and report what is wrong with it\n"
     "  stats      show what uses the space of a store\n"
@@ -71,6 +73,26 @@ static const struct {
 } commands[] = {
     {"serve", serve_command, NULL},
     {"scrape", scrape_command, NULL},
+    {"query", query_command,
+     "usage: pprofd query [--data DIR] WHAT [SELECTOR] [FLAGS]\n"
+     "Answers a query from a store, as the API of a server does.  WHAT is\n"
+     "  services                 services and their profile types\n"
+     "  labels [--name LABEL]    names of labels, or the values of one\n"
+     "  profiles [--limit N]     single profiles, the newest first\n"
+     "  series [--step TIME] [--by LABEL]   totals over time\n"
+     "  function --name NAME     one function over time\n"
+     "  top [--n N] [--focus REGEXP ...]    the costliest functions\n"
+     "  merge                    the sum of all profiles, as a profile\n"
+     "  diff [--base_from TIME --base_to TIME]   a difference, as a profile\n"
+     "\n"
+     "SELECTOR is like 'cpu{service=\"api\"}'; without it, all profiles "
+     "count.\n"
+     "  --from TIME, --to TIME   now-1h, 2026-01-31T08:00:00Z; default: the\n"
+     "                           last hour, for services and labels all times\n"
+     "  --json                   print JSON instead of a table\n"
+     "  -o FILE                  write to a file\n"
+     "Further flags are the parameters of docs/collector-api.md.  Stop the\n"
+     "server first, or ask it over HTTP.\n"},
     {"config", config_command,
      "usage: pprofd config [--config FILE] [FLAGS of serve]\n"
      "Prints all settings with their values, as a file for --config.\n"},

@@ -202,6 +202,8 @@ struct store_budget call_budget(const struct call *c)
 {
     struct store_budget budget = c->collector->options.query;
 
+    if (c->collector->options.has_no_clients)
+        return budget;
     budget.cancelled = client_has_gone;
     budget.arg = c->x;
     return budget;

@@ -1,6 +1,7 @@
 #ifndef COLLECTOR_CONTEXT_H
 #define COLLECTOR_CONTEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buf.h"
@@ -19,6 +20,7 @@ struct collector_options {
     size_t query_memory_bytes; /* for a report or a difference */
     size_t profile_bytes;      /* largest body of a POST */
     const char *version;
+    bool has_no_clients;     /* exchanges come from no server */
     struct scraper *scraper; /* what /targets shows; NULL: nothing */
     /* Adds further metrics to /metrics; may be NULL. */
     void (*more_metrics)(void *arg, struct buf *out);

@@ -52,8 +52,18 @@ bool find_store(const struct settings *s, struct arena *a, struct error *err)
                      STR_ARG(s->data));
 }
 
+struct store *open_kept_store(const struct settings *s, struct arena *a,
+                              struct error *err)
+{
+    struct settings kept = *s;
+
+    kept.n_retention = 0;
+    kept.max_disk = 0;
+    return open_store(&kept, a, err);
+}
+
 struct store *open_existing_store(const struct settings *s, struct arena *a,
                                   struct error *err)
 {
-    return find_store(s, a, err) ? open_store(s, a, err) : NULL;
+    return find_store(s, a, err) ? open_kept_store(s, a, err) : NULL;
 }

@@ -3,13 +3,18 @@
 
 #include "cmd/pprofd/settings.h"
 
-/* Opens the store that the settings name, for `serve` and for commands that
- * work on a store without a server.  NULL and err when it cannot be opened. */
+/* Opens the store that the settings name, for `serve`.  NULL and err when it
+ * cannot be opened. */
 struct store *open_store(const struct settings *s, struct arena *a,
                          struct error *err);
 
-/* The same for commands that only read: a directory without a store is an
- * error, and nothing is made there. */
+/* The same for commands that work on a store without a server: nothing expires
+ * meanwhile, since they are often called without the settings of the server. */
+struct store *open_kept_store(const struct settings *s, struct arena *a,
+                              struct error *err);
+
+/* … and that only read: a directory without a store is an error, and nothing
+ * is made there. */
 struct store *open_existing_store(const struct settings *s, struct arena *a,
                                   struct error *err);
 

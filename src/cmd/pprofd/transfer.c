@@ -359,7 +359,7 @@ int import_command(int argc, char **argv)
                              "EXPORTED-DIRECTORY|s3://BUCKET/PREFIX|"
                              "http://COLLECTOR …");
     if (ok)
-        m.store = open_store(&s, a, &err);
+        m.store = open_kept_store(&s, a, &err);
     ok = m.store != NULL;
     for (int i = rest; ok && i < argc; i++)
         ok = s3_is_place(str_from(argv[i]))
