@@ -72,8 +72,9 @@ test('a request that nobody wants any more is ended', async () => {
     await held;
     await route.continue().catch(() => {});
   });
+  const sent = page.waitForRequest(/data\/top\?.*f=serve/);
   await page.evaluate(() => globalThis.pprofPage.state.set({ f: 'serve' }));
-  await page.waitForTimeout(100);
+  await sent;
   await page.evaluate(() => globalThis.pprofPage.state.set({ f: 'idle' }));
   await settled(page);
   release();

@@ -2,6 +2,7 @@
 // shown in several places is the same there.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test, { after, afterEach } from 'node:test';
 import { barriers, boxOf, finish, keep, open, rowsOf, serve, settled,
   tableOf, takeComplaints, terminal } from './browser.mjs';
@@ -146,6 +147,73 @@ test('a comparison leaves names half of the table', async () => {
   const [name] = await boxesOf(page, '.side .table-head .col-name');
   assert.ok(name.right - name.left >= (side.right - side.left) / 2,
     JSON.stringify([side, name]));
+  await page.context().close();
+});
+
+test('a picture has all of the legend, and no text beyond its box',
+  async () => {
+    const page = await open(`${wide}flamegraph`);
+    const entries = await page.locator('.legend-entry .swatch').count();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    const [file] = await Promise.all([page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: 'Picture (SVG)' }).click()]);
+    const drawing = readFileSync(await file.path(), 'utf8');
+    await page.goto('about:blank');
+    const { beyond, boxes, legend } = await page.evaluate((text) => {
+      const picture = new DOMParser().parseFromString(text, 'image/svg+xml')
+        .documentElement;
+      document.body.append(picture);
+      const width = picture.getBoundingClientRect().right;
+      const right = (one) => one.getBoundingClientRect().right;
+      const texts = [...picture.querySelectorAll('g text')];
+      return { boxes: texts.length, beyond: texts.filter((one) =>
+        right(one) > right(one.parentNode.querySelector('rect')) + 1)
+        .map((one) => one.textContent),
+      legend: [...picture.querySelectorAll(':scope > text')].filter((one) =>
+        /%$/.test(one.textContent) && right(one) <= width).length };
+    }, drawing);
+    assert.ok(boxes > 10, `${boxes}`);
+    assert.deepEqual(beyond, []);
+    assert.equal(legend, entries);
+    await page.context().close();
+  });
+
+test('paper has all of the legend', async () => {
+  const page = await open(`${wide}flamegraph`);
+  await page.locator('.legend-more').waitFor();
+  await page.emulateMedia({ media: 'print' });
+  assert.equal((await boxesOf(page, '.legend-entry')).length,
+    await page.locator('.legend-entry').count());
+  assert.ok(!await page.locator('.legend-more').isVisible());
+  await page.context().close();
+});
+
+test('headings are whole, also the sorted one', async () => {
+  const compared = await serve(`-diff_base=${profile}`, later);
+  for (const url of [`${compared}flamegraph`, `${compared}diff`,
+    `${wide}flamegraph`, `${wide}top`]) {
+    const page = await open(url);
+    for (const heading of await page.locator('.table-head button:visible')
+      .all()) {
+      const title = await heading.textContent();
+      await heading.click();
+      await page.locator('.table-head button.sorted', { hasText: title })
+        .first().waitFor();
+      const cut = await page.locator('.table-head button.sorted').evaluateAll(
+        (list) => list.filter((one) => one.scrollWidth > one.clientWidth)
+          .map((one) => one.textContent));
+      assert.deepEqual(cut, [], url);
+    }
+    await page.context().close();
+  }
+});
+
+test('a profile without samples says so, and nothing else', async () => {
+  const page = await open(`${await serve(keep('none.pb.gz',
+    encodeProfile([], TYPES)))}flamegraph`);
+  assert.match(await page.locator('.side').textContent(),
+    /There is nothing to show/);
+  assert.ok(!await page.locator('.minimap').isVisible());
   await page.context().close();
 });
 

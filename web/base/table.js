@@ -60,8 +60,7 @@ export class Table {
       role: 'rowgroup' }, this.space);
     /** Of the longest number of each column. @type {Map<string, number>} */
     this.letters = new Map();
-    this.note = el('div', { class: 'table-empty', hidden: true },
-      'Nothing matches.');
+    this.note = el('div', { class: 'table-empty', hidden: true });
     this.id = `table${tables++}`;
     this.element = el('div', { class: 'table', role: 'grid', tabindex: '0',
       'aria-label': label }, this.head, this.body, this.note);
@@ -117,6 +116,8 @@ export class Table {
     this.space.style.height = `${this.order.length * this.rowHeight}px`;
     this.element.setAttribute('aria-rowcount', String(this.order.length + 1));
     this.note.hidden = this.order.length > 0;
+    this.note.textContent = this.count > 0 ? 'Nothing matches.'
+      : 'There is nothing to show.';
     this.drawHead();
     this.redraw();
   }
@@ -334,6 +335,8 @@ function cellClass(column) {
  * @param {Column} column */
 function cellStyle(column) {
   if (!column.numeric) return {};
-  return { flexBasis: `calc(max(var(--letters-${column.key}, 0), ${
-    column.title.length + 2}) * 0.6em + 22px)` };
+  // The title is bold, with an arrow, where it is sorted.
+  const title = `${(column.title.length * 0.68).toFixed(2)}em + 22px`;
+  return { flexBasis: `calc(max(var(--letters-${column.key}, 0) * 0.6em, ${
+    title}) + 22px)` };
 }

@@ -71,8 +71,8 @@ export class Legend {
     this.more.setAttribute('aria-expanded', String(isOpen));
     // Not reached by the keys while they cannot be seen.
     for (const entry of others) {
-      entry.style.visibility = isOpen || entry.offsetTop <= first.offsetTop
-        ? '' : 'hidden';
+      entry.classList.toggle('beyond', !isOpen &&
+        entry.offsetTop > first.offsetTop);
     }
   }
 

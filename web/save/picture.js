@@ -2,13 +2,11 @@
 
 import { svg } from '../base/dom.js';
 import { theme } from '../flame/colors.js';
-import { shortenings } from '../flame/names.js';
-import { ROW, rowY, walkRow } from '../flame/paint.js';
+import { fit, ROW, rowY, walkRow } from '../flame/paint.js';
 
 /** @typedef {import('../flame/icicle.js').Icicle} Icicle */
 
-const FONT = 'system-ui, sans-serif';
-const LETTER = 6.7; // mean width at 12 pixels
+const FONT = 'system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 
 /** @param {SVGSVGElement} drawing */
 function svgBlob(drawing) {
@@ -55,27 +53,47 @@ function sheet(width, height) {
 
 const LINE = 18; // pixels of a line of the caption
 
-/** @param {Caption} caption */
-function captionHeight({ lines, legend }) {
-  return LINE * (2 + lines.length + (legend.length > 0 ? 1 : 0));
+/** For measuring texts. */
+function ruler() {
+  const context = /** @type {CanvasRenderingContext2D} */ (
+    document.createElement('canvas').getContext('2d'));
+  context.font = `12px ${FONT}`;
+  return context;
+}
+
+/** Where each entry of the legend is, in as many lines as that takes.
+ * @param {Caption} caption @param {number} width */
+function legendPlaces({ legend }, width) {
+  const context = ruler();
+  let [x, line] = [8, 0];
+  return legend.map(({ color, text }) => {
+    const wide = 15 + context.measureText(text).width;
+    if (x > 8 && x + wide > width) [x, line] = [8, line + 1];
+    const place = { color, text, x, line };
+    x += wide + 14;
+    return place;
+  });
+}
+
+/** @param {Caption} caption @param {number} width */
+function captionHeight(caption, width) {
+  const last = legendPlaces(caption, width).pop();
+  return LINE * (2 + caption.lines.length + (last ? last.line + 1 : 0));
 }
 
 /** @param {SVGSVGElement} drawing @param {Caption} caption
  * @param {number} width */
-function addCaption(drawing, { title, lines, legend }, width) {
+function addCaption(drawing, caption, width) {
+  const { title, lines } = caption;
   const { text: ink } = theme();
   drawing.append(svg('text', { x: 8, y: LINE, 'font-size': '15',
     'font-weight': '600', fill: ink }, title));
   lines.forEach((line, i) => drawing.append(svg('text', { x: 8,
     y: LINE * (i + 2), fill: ink }, line)));
-  const y = LINE * (lines.length + 2);
-  let x = 8;
-  for (const { color, text } of legend) {
-    const wide = 22 + text.length * LETTER;
-    if (x + wide > width) break;
+  for (const { color, text, x, line } of legendPlaces(caption, width)) {
+    const y = LINE * (lines.length + 2 + line);
     drawing.append(svg('rect', { x, y: y - 10, width: 11, height: 11, rx: 3,
       fill: color }), svg('text', { x: x + 15, y, fill: ink }, text));
-    x += wide;
   }
 }
 
@@ -85,7 +103,7 @@ function addCaption(drawing, { title, lines, legend }, width) {
 export function flamePicture(icicles, caption, kind) {
   const width = Math.max(...icicles.map((icicle) => icicle.win.width));
   const heights = icicles.map((icicle) => (icicle.tree?.depth ?? 0) * ROW);
-  let top = captionHeight(caption) + ROW / 2;
+  let top = captionHeight(caption, width) + ROW / 2;
   const height = heights.reduce((sum, h) => sum + h + ROW, top);
   const drawing = sheet(width, height);
   addCaption(drawing, caption, width);
@@ -103,6 +121,7 @@ function flameGroup(icicle, top, height) {
   const group = svg('g', { transform: `translate(0 ${top})` });
   if (!tree || !look) return group;
   const win = { ...icicle.win, top: 0, height };
+  const context = ruler();
   for (let level = 0; level < tree.depth; level++) {
     const y = rowY(level, win, look.up);
     walkRow(tree, layout, level, win, (node, x, w) => {
@@ -113,10 +132,10 @@ function flameGroup(icicle, top, height) {
       svg('rect', { x: left.toFixed(1), y, width: Math.max(0.3,
         wide - (wide > 3 ? 1 : 0)).toFixed(1), height: ROW - 1,
       fill: look.fill(node) }));
-      const letters = Math.floor((wide - 8) / LETTER);
-      if (letters >= 3) {
+      const text = wide < 28 ? '' : fit(context, look.label(node), wide - 9);
+      if (text !== '') {
         box.append(svg('text', { x: (left + 4).toFixed(1), y: y + 14,
-          fill: look.ink(node) }, shortened(look.label(node), letters)));
+          fill: look.ink(node) }, text));
       }
       group.append(box);
     }, (x, w) => group.append(svg('rect', { x: x.toFixed(1), y,
@@ -124,14 +143,6 @@ function flameGroup(icicle, top, height) {
       fill: look.theme.sliver })));
   }
   return group;
-}
-
-/** @param {string} label @param {number} letters */
-function shortened(label, letters) {
-  const forms = shortenings(label);
-  const last = forms[forms.length - 1];
-  return forms.find((form) => form.length <= letters) ??
-    `${last.slice(0, letters - 1)}…`;
 }
 
 const STYLES = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray',
@@ -142,7 +153,7 @@ const STYLES = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray',
  * @param {{width: number, height: number}} size @param {Caption} caption
  * @param {'svg' | 'png'} kind */
 export function graphPicture(content, size, caption, kind) {
-  const top = captionHeight(caption);
+  const top = captionHeight(caption, size.width);
   const height = size.height + top;
   const drawing = sheet(size.width, height);
   addCaption(drawing, caption, size.width);
