@@ -3,11 +3,16 @@
  * an mmap of its own, so that it can grow by mremap without a copy, be given
  * back early, and costs no page that is never touched.  (A vector of a
  * hundred million location indices is the case that matters.)
+ *
+ * A few chunks that are free wait for the next arena.  Reading small profiles
+ * one after another would otherwise give the same pages back to the kernel and
+ * get them again each time, which takes longer than decoding them.
  */
 #include "base/arena.h"
 
 #include <assert.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +25,12 @@
 #define FIRST_CHUNK (8u << 10)
 #define LAST_CHUNK  (1u << 20)
 #define LARGE       (256u << 10)
+
+enum {
+    SPARES = 4,
+    SPARE_MIN = 32 << 10,
+    SPARE_MAX = 256 << 10,
+};
 
 struct chunk {
     struct chunk *next;
@@ -69,6 +80,41 @@ void arena_detach(struct arena *a)
     a->charged = 0;
 }
 
+/* --- chunks that wait for the next arena ---------------------------------- */
+
+static _Atomic(struct chunk *) spares[SPARES];
+
+static void put_spare(struct chunk *c)
+{
+#if !defined(__SANITIZE_ADDRESS__) /* which watches what is freed */
+    for (int i = 0; i < SPARES && c->cap >= SPARE_MIN && c->cap <= SPARE_MAX;
+         i++) {
+        struct chunk *none = NULL;
+
+        if (atomic_compare_exchange_strong(&spares[i], &none, c))
+            return;
+    }
+#endif
+    free(c);
+}
+
+/* One with n bytes, or NULL. */
+static struct chunk *take_spare(size_t n)
+{
+    for (int i = 0; i < SPARES; i++) {
+        struct chunk *c;
+
+        if (!atomic_load_explicit(&spares[i], memory_order_relaxed))
+            continue;
+        c = atomic_exchange(&spares[i], NULL);
+        if (c && c->cap >= n)
+            return c;
+        if (c)
+            put_spare(c);
+    }
+    return NULL;
+}
+
 void arena_free(struct arena *a)
 {
     if (!a)
@@ -78,7 +124,7 @@ void arena_free(struct arena *a)
         struct chunk *c = a->chunk;
 
         a->chunk = c->next;
-        free(c);
+        put_spare(c);
     }
     while (a->large) {
         struct large *l = a->large;
@@ -157,33 +203,49 @@ static void *try_large(struct arena *a, size_t n)
     return l->data;
 }
 
-/* Room for at least n bytes: less than usual near the end of a budget. */
-static bool add_chunk(struct arena *a, size_t n)
+/* At least n bytes: less than usual near the end of a budget. */
+static struct chunk *new_chunk(struct arena *a, size_t n, size_t usual)
 {
-    size_t cap = a->next_chunk > n ? a->next_chunk : n;
+    size_t cap = usual > n ? usual : n;
     struct chunk *c;
 
     while (!charge(a, cap)) {
         if (cap == n)
-            return false;
+            return NULL;
         cap = cap / 2 > n ? cap / 2 : n;
     }
     c = malloc(sizeof(*c) + cap);
-    if (!c) {
+    if (c)
+        c->cap = cap;
+    else
         refund(a, cap);
-        return false;
+    return c;
+}
+
+static bool add_chunk(struct arena *a, size_t n)
+{
+    struct chunk *c = NULL;
+
+    if (n >= SPARE_MIN || a->next_chunk >= SPARE_MIN)
+        c = take_spare(n);
+    if (c && !charge(a, c->cap)) {
+        put_spare(c);
+        c = NULL;
     }
+    if (!c)
+        c = new_chunk(a, n, a->next_chunk);
+    if (!c)
+        return false;
     c->next = a->chunk;
     c->used = 0;
-    c->cap = cap;
     a->chunk = c;
     if (a->next_chunk < LAST_CHUNK)
         a->next_chunk *= 2;
     return true;
 }
 
-/* n is rounded. */
-static void *try_alloc(struct arena *a, size_t n)
+/* n is rounded.  Not zeroed. */
+static void *try_alloc_raw(struct arena *a, size_t n)
 {
     char *p;
 
@@ -193,7 +255,15 @@ static void *try_alloc(struct arena *a, size_t n)
         return NULL;
     p = a->chunk->data + a->chunk->used;
     a->chunk->used += n;
-    memset(p, 0, n);
+    return p;
+}
+
+static void *try_alloc(struct arena *a, size_t n)
+{
+    void *p = try_alloc_raw(a, n);
+
+    if (p && n < LARGE) /* the kernel's pages are zero */
+        memset(p, 0, n);
     return p;
 }
 
@@ -234,12 +304,13 @@ static bool grow_in_chunk(struct arena *a, char *old, size_t old_n,
     start = (size_t)(old - c->data);
     if (c->cap - start < new_n)
         return false;
-    memset(old + old_n, 0, new_n - old_n);
     c->used = start + new_n;
     return true;
 }
 
-static void *try_grow(struct arena *a, void *old, size_t old_n, size_t new_n)
+/* What is added is not zeroed, unless it is large. */
+static void *try_grow_raw(struct arena *a, void *old, size_t old_n,
+                          size_t new_n)
 {
     size_t old_room = round_up(old_n);
     size_t new_room = round_up(new_n);
@@ -254,9 +325,19 @@ static void *try_grow(struct arena *a, void *old, size_t old_n, size_t new_n)
     if (old && old_room && new_room < LARGE &&
         grow_in_chunk(a, old, old_room, new_room))
         return old;
-    p = try_alloc(a, new_room);
+    p = try_alloc_raw(a, new_room);
     if (p && old && old_n)
         memcpy(p, old, old_n);
+    return p;
+}
+
+static void *try_grow(struct arena *a, void *old, size_t old_n, size_t new_n)
+{
+    size_t old_room = round_up(old_n), new_room = round_up(new_n);
+    char *p = try_grow_raw(a, old, old_n, new_n);
+
+    if (p && new_room < LARGE && !(old && new_room == old_room))
+        memset(p + old_n, 0, new_room - old_n);
     return p;
 }
 
@@ -272,6 +353,11 @@ static void *or_fail(struct arena *a, void *p, size_t n)
 void *arena_alloc(struct arena *a, size_t n)
 {
     return or_fail(a, try_alloc(a, round_up(n)), n);
+}
+
+void *arena_alloc_raw(struct arena *a, size_t n)
+{
+    return or_fail(a, try_alloc_raw(a, round_up(n)), n);
 }
 
 void *arena_alloc_array(struct arena *a, size_t count, size_t size)
@@ -319,7 +405,7 @@ static char *resize_buf(struct arena *a, char *data, size_t cap, size_t new_cap)
         arena_release(a, data, cap);
         return NULL;
     }
-    p = try_grow(a, data, cap, new_cap);
+    p = try_grow_raw(a, data, cap, new_cap);
     if (!p)
         memory_scope_spoil(a->resource.scope);
     return p;
@@ -340,10 +426,11 @@ struct str arena_str(struct arena *a, struct str s)
 
 char *arena_cstr(struct arena *a, struct str s)
 {
-    char *p = arena_alloc(a, s.n + 1);
+    char *p = arena_alloc_raw(a, s.n + 1);
 
     if (s.n)
         memcpy(p, s.s, s.n);
+    p[s.n] = '\0';
     return p;
 }
 

@@ -28,6 +28,9 @@ void arena_detach(struct arena *a);
 /* n zeroed bytes, aligned for any type. */
 void *arena_alloc(struct arena *a, size_t n);
 
+/* The same without the zeros, for callers that fill all of it. */
+void *arena_alloc_raw(struct arena *a, size_t n);
+
 /* count zeroed elements; an overflowing product counts as out of memory. */
 void *arena_alloc_array(struct arena *a, size_t count, size_t size);
 

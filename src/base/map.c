@@ -20,7 +20,7 @@ static size_t slots_for(size_t records)
 
 static void set_size(struct map *m, size_t slots)
 {
-    m->slots = arena_alloc_array(m->arena, slots, sizeof(*m->slots));
+    m->slots = arena_alloc_raw(m->arena, slots * sizeof(*m->slots));
     memset(m->slots, 0xff, slots * sizeof(*m->slots));
     m->mask = slots - 1;
 }

@@ -319,7 +319,7 @@ bool decode_samples(struct decoder *d)
     /* Ids of large profiles have up to three bytes; stacks that need more
      * room than this grow.  A small profile gets what suffices in any case. */
     s.stack_cap = x->bytes < SMALL_BYTES ? x->bytes : x->bytes / 4;
-    p->stack = arena_new_array(p->arena, uint32_t, s.stack_cap);
+    p->stack = arena_alloc_raw(p->arena, s.stack_cap * sizeof(*p->stack));
     s.values = p->values = alloc_values(d);
     d->consumed = x->first;
     while (wire_more(&r)) {

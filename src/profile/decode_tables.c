@@ -70,7 +70,7 @@ static bool fill_strings(struct decoder *d)
 {
     const struct extent *x = &d->fields[PROTO_STRING];
 
-    d->texts = arena_new_array(d->scratch, string_id, x->n);
+    d->texts = arena_alloc_raw(d->scratch, x->n * sizeof(*d->texts));
     profile_expect_strings(d->p, x->n, x->bytes);
     return decode_each(d, PROTO_STRING, fill_string);
 }

@@ -69,7 +69,7 @@ string_id profile_intern(struct profile *p, struct str s)
 void profile_expect_strings(struct profile *p, size_t n, size_t bytes)
 {
     p->text_left = bytes + n; /* and their NULs */
-    p->text_room = arena_alloc(p->arena, p->text_left);
+    p->text_room = arena_alloc_raw(p->arena, p->text_left);
     vec_reserve(p->arena, &p->strings, n);
     map_reserve(&p->string_index, n);
 }

@@ -235,6 +235,31 @@ TEST(expected_allocations_stand_side_by_side)
     arena_free(a);
 }
 
+static bool is_zero(const char *p, size_t n)
+{
+    while (n > 0 && p[n - 1] == 0)
+        n--;
+    return n == 0;
+}
+
+/* What another arena leaves behind is in its chunks, which are used again. */
+TEST(arena_memory_is_zero_again)
+{
+    for (int round = 0; round < 3; round++) {
+        struct arena *a = arena_new();
+        char *p = arena_alloc(a, 100u << 10);
+
+        EXPECT(is_zero(p, 100u << 10));
+        memset(p, 'x', 100u << 10);
+        p = arena_alloc(a, 1u << 10);
+        EXPECT(is_zero(p, 1u << 10));
+        p = arena_grow(a, p, 1u << 10, 40u << 10);
+        EXPECT(is_zero(p, 40u << 10));
+        memset(p, 'y', 40u << 10);
+        arena_free(a);
+    }
+}
+
 TEST(hashes_of_texts_differ_by_every_byte)
 {
     char text[32];

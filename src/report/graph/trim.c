@@ -11,6 +11,7 @@
 #include "base/number.h"
 #include "report/graph/graph_call_tree.h"
 #include "report/graph/graph_unit.h"
+#include "report/graph/inlined_edges.h"
 #include "report/graph/order.h"
 #include "report/graph/redundant_edges.h"
 
@@ -128,8 +129,11 @@ static void connect(struct graph *g, enum graph_detail detail, int64_t cut)
         wanted.into = may_be_inlined(g, cut, &any);
     if (detail == GRAPH_MATCHED)
         wanted.into = wanted.out_of = matching(g, g->report->argument);
-    if (any)
-        graph_connect(g, &wanted);
+    if (!any)
+        return;
+    if (detail == GRAPH_INLINES && inlined_edges_connect(g, wanted.into, cut))
+        return;
+    graph_connect(g, &wanted);
 }
 
 static void make_table(struct graph *g, enum graph_detail detail,
