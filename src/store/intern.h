@@ -52,9 +52,13 @@ bool intern_profile(struct interner *t, const struct intake *in, struct dict *d,
                     struct label_guard *guard, bool is_delta);
 
 /* Parts of it: a text's number; the same appended to a record; the number of
- * a sample's label set, without the labels that are over a bound. */
+ * t->record; a function's; all locations'; the number of a sample's label
+ * set, without the labels that are over a bound. */
 bool intern_text(struct interner *t, uint32_t i, uint32_t *out);
 bool intern_put_text(struct interner *t, struct buf *record, uint32_t i);
+bool intern_record(struct interner *t, enum dict_kind kind, uint32_t *out);
+bool intern_function(struct interner *t, uint32_t i, uint32_t *out);
+bool intern_locations(struct interner *t);
 bool intern_labels(struct interner *t, size_t sample, uint32_t *out);
 
 /* A series: the labels must be sorted. */
