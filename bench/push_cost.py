@@ -17,7 +17,9 @@ One line says, as medians over the rounds, how the CPU time (user and system,
 all threads) with push compares to that without, what the difference is in
 percent of one CPU, and how much of it the library's own threads used.  With
 half a CPU for each program, the ratio is higher than for one that has a CPU
-alone.
+alone, and more so on a busy machine, where it has less than half.  With
+PUSH_COST_PREFIX='chrt -r 1' in the environment, both take turns of 100 ms and
+nothing else runs on that CPU.
 """
 import json
 import os
@@ -38,6 +40,7 @@ import push  # noqa: E402
 import support  # noqa: E402
 from collector import Pprofd  # noqa: E402
 
+PREFIX = os.environ.get('PUSH_COST_PREFIX', '').split()
 COLLECTORS = {
     'slow': push.one_byte_a_second,
     'full': push.reply('HTTP/1.1 503 Busy\r\nRetry-After: 5\r\n'
@@ -54,7 +57,8 @@ class Run:
         self.own = {}  # CPU seconds of the library's threads, by their id
         self.is_over = threading.Event()
         self.process = subprocess.Popen(
-            ['taskset', '-c', str(cpu), *command], env=push.environment(),
+            [*PREFIX, 'taskset', '-c', str(cpu), *command],
+            env=push.environment(),
             stdout=subprocess.DEVNULL)
         self.watcher = threading.Thread(target=self.watch)
         self.watcher.start()

@@ -207,9 +207,103 @@ class Recordings(support.TestCase):
         self.wait_for(lambda: len(replay.requests) > 2)
         self.assertIn('watch=true', replay.requests[2])
 
+    def test_watches_after_a_restart(self):
+        """The version from before is too old although nothing was lost, so a
+        list follows; a watch that the old server ends in the regular way is
+        asked for again."""
+        for name in ('watch-old-resourceversion-after-restart-sigterm',
+                     'watch-compacted-resourceversion-after-restart-sigkill',
+                     'watch-compacted-resourceversion-after-restart-sigterm'):
+            with self.subTest(name=name):
+                replay, d = self.discover('lists/pods-demo', 'restart/' + name,
+                                          'lists/pods-labelselector-web')
+                self.agree(d, self.items('lists/pods-labelselector-web'))
+                self.assertEqual(
+                    ['watch=true' in r for r in replay.requests[:3]],
+                    [False, True, False])
+                d.close()
+        replay, d = self.discover('lists/pods-demo',
+                                  'restart/watch-apiserver-sigterm')
+        self.agree(d, self.items('lists/pods-demo'))
+        self.wait_for(lambda: len(replay.requests) > 2)
+        self.assertIn('watch=true', replay.requests[2])
+
+    def test_watches_that_are_refused(self):
+        """The targets stay, and what follows is taken."""
+        for name, words in (
+                ('errors/403-pods-watch', 'cannot watch resource "pods"'),
+                ('errors/429-too-many-requests-watch', '429: Too many'),
+                ('errors/500-bad-resourceversion-watch', '500: '),
+                ('watch/send-initial-events-without-match', '422: ')):
+            with self.subTest(name=name):
+                _, d = self.discover('lists/pods-demo', name,
+                                     'lists/pods-labelselector-web',
+                                     options=['min-pause-ms=1500',
+                                              'max-pause-ms=1500'])
+                d.until(lambda line: words in line['status'], words)
+                self.assertEqual(d.targets(), sorted(
+                    t for pod in self.items('lists/pods-demo')
+                    for t in kube_model.by_annotation(pod)))
+                d.close()
+
+    def test_a_namespace_that_does_not_exist(self):
+        """Is empty, and no error."""
+        _, d = self.discover('errors/200-namespace-does-not-exist-empty-list')
+        d.until(lambda line: line['listed'], 'the list')
+        self.assertEqual(d.targets(), [])
+
+    def test_single_pods(self):
+        """Pods in every state, one by one as events: completed ones keep their
+        address, the states of containers come in another order than the
+        containers, a pod that terminates is held by a finalizer."""
+        names = sorted(n[:-len('.response.http')]
+                       for n in os.listdir(os.path.join(DATA, 'pods'))
+                       if n.endswith('.response.http'))
+        self.assertIn('multi', names)
+        pods = [json.loads(body_of(self.read('pods/' + n))) for n in names]
+        d = self.discover_events(pods, 'every-port')
+        found = {(t['__meta_kubernetes_pod_name'],
+                  t['__meta_kubernetes_pod_container_name'], t['__address__'],
+                  t['__meta_kubernetes_pod_phase'])
+                 for t in d.line['targets']}
+        self.assertLessEqual(
+            {('multi', 'sidecar', '10.244.0.8:6061', 'Running'),
+             ('multi', 'main', '10.244.0.8:6060', 'Running'),
+             ('crash', 'crash', '10.244.0.7', 'Running'),
+             ('done', 'x', '10.244.0.9', 'Succeeded'),
+             ('terminating', 'x', '10.244.0.20:6060', 'Failed')}, found)
+        for pod in pods:
+            pod['metadata']['annotations'].update(
+                {'pprof/scrape': 'true', 'pprof/port': '6060'})
+        d = self.discover_events(pods, 'by-annotation')
+        found = {t['pod'] for t in d.line['targets']}
+        self.assertLessEqual({'multi', 'crash', 'oom', 'two'}, found)
+        self.assertFalse({'done', 'terminating', 'unschedulable'} & found)
+
+    def discover_events(self, pods, mode):
+        """What is found in a watch that adds these pods."""
+        events = b''.join(json.dumps({'type': 'ADDED', 'object': pod}).encode()
+                          + b'\n' for pod in pods)
+        replay = Replay([self.read('lists/pods-empty'),
+                         b'HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s'
+                         % (len(events), events)])
+        self.addCleanup(replay.close)
+        d = Discovery('api-server=http://127.0.0.1:%d' % replay.port,
+                      'mode=' + mode)
+        self.addCleanup(lambda: d.process.poll() is None and d.close())
+        d.until(lambda line: ' 0 events' not in line['status'], 'events')
+        self.agree(d, pods, mode)
+        return d
+
     def test_errors_in_words(self):
         for name, words in (
                 ('401-expired-token', '401: Unauthorized (the token is not'),
+                ('401-bad-token', '401: Unauthorized (the token is not'),
+                ('401-forged-token', '401: Unauthorized (the token is not'),
+                ('401-token-for-other-audience', '401: Unauthorized (the tok'),
+                ('401-service-account-deleted', '401: Unauthorized (the toke'),
+                ('403-basic-auth-is-ignored', 'system:anonymous'),
+                ('410-list-exact-old-resourceversion', '410: '),
                 ('403-pods-list', 'cannot list resource "pods"'),
                 ('403-no-credentials-anonymous', 'system:anonymous'),
                 ('400-bad-labelselector', '400: '),
@@ -241,8 +335,6 @@ class Recordings(support.TestCase):
                       'secret=demo/app-tls')
         self.addCleanup(lambda: d.process.poll() is None and d.close())
         d.until(lambda line: line.get('secret') == want, 'the Secret')
-
-
 
 
 if __name__ == '__main__':
