@@ -273,7 +273,7 @@ class Recordings(support.TestCase):
              ('done', 'x', '10.244.0.9', 'Succeeded'),
              ('terminating', 'x', '10.244.0.20:6060', 'Failed')}, found)
         for pod in pods:
-            pod['metadata']['annotations'].update(
+            pod['metadata'].setdefault('annotations', {}).update(
                 {'pprof/scrape': 'true', 'pprof/port': '6060'})
         d = self.discover_events(pods, 'by-annotation')
         found = {t['pod'] for t in d.line['targets']}
