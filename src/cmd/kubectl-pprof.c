@@ -2,6 +2,7 @@
  * kubectl-pprof: from a pod to a flame graph.  kubectl runs it as `kubectl
  * pprof`.  The work is in cmd/kubectl-pprof/.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #include "cmd/kubectl-pprof/show.h"
 #include "cmd/kubectl-pprof/targets.h"
 #include "cmd/kubectl-pprof/text.h"
+#include "config/suggest.h"
 
 struct command_row {
     const char *name;
@@ -45,6 +47,21 @@ static const struct command_row *find(const char *name)
     return NULL;
 }
 
+static int complain(const char *command)
+{
+    const char *names[sizeof(rows) / sizeof(*rows)], *near;
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        names[i] = rows[i].name;
+    near =
+        suggest_word(str_from(command), names, sizeof(names) / sizeof(*names));
+    if (near)
+        session_say("no command %s; did you mean %s?", command, near);
+    else
+        session_say("no command %s; see kubectl pprof --help", command);
+    return EXIT_USAGE;
+}
+
 static int show_help(FILE *to, int code)
 {
     return fputs(help_text, to) < 0 || fflush(to) != 0 ? EXIT_FAILED : code;
@@ -63,15 +80,17 @@ static int run(struct arena *a, const struct arguments *args)
     if (strcmp(args->command, "version") == 0)
         return puts("kubectl-pprof " PPROF_VERSION) < 0 ? EXIT_FAILED : EXIT_OK;
     row = find(args->command);
-    if (!row) {
-        session_say("no command %s; see kubectl pprof --help", args->command);
-        return EXIT_USAGE;
-    }
+    if (!row)
+        return complain(args->command);
     session_init(&s, a, args);
     if (!row->wants_cluster || session_prepare(&s))
         code = row->run(&s);
     session_print_rights(&s);
     session_release(&s);
+    if ((fflush(stdout) != 0 || ferror(stdout)) && code == EXIT_OK) {
+        session_say("write: %s", strerror(errno));
+        code = EXIT_FAILED;
+    }
     return code;
 }
 

@@ -50,6 +50,19 @@ static void refuse(const struct way *w, const struct http_reply *reply,
         err.text);
 }
 
+/* Of `Get "http://127.0.0.1:41849/…": EOF`: the port is of no use to anybody.
+ */
+static const char *without_url(const char *words)
+{
+    const char *end = strstr(words, "\": ");
+
+    if (strncmp(words, "Get \"", 5) == 0 && end)
+        words = end + 3;
+    return strcmp(words, "EOF") == 0
+               ? "the connection ended early; the program may have ended"
+               : words;
+}
+
 /*
  * Why there was no answer.  A server that wants a certificate hangs up; what
  * we see of that is a matter of luck, and kubectl calls it a lost connection.
@@ -58,15 +71,21 @@ static void explain_loss(struct way *w, const struct error *err,
                          struct kubectl_failure *why)
 {
     const struct kubectl *k = w->options->kubectl;
-    bool asked = w->https && w->options->cert.n == 0;
+    bool hung_up = strstr(err->text, "client certificate");
 
-    if (k->stop && *k->stop)
+    if (k->stop && *k->stop) {
         kubectl_failure_set(why, KUBECTL_STOPPED, "interrupted");
-    else if (strstr(err->text, "certificate"))
-        kubectl_failure_set(why, KUBECTL_OTHER, "%.400s", err->text);
-    else if (!kubectl_forward_complaint(&w->forward, why))
-        kubectl_failure_set(why, KUBECTL_OTHER, "%.400s", err->text);
-    else if (why->trouble == KUBECTL_OTHER && asked)
+        return;
+    }
+    if (kubectl_forward_complaint(&w->forward, why)) {
+        if (why->trouble != KUBECTL_OTHER)
+            return;
+        hung_up = hung_up || w->https;
+    } else {
+        kubectl_failure_set(why, KUBECTL_OTHER, "%.400s",
+                            without_url(err->text));
+    }
+    if (hung_up && w->options->cert.n == 0)
         kubectl_failure_set(why, KUBECTL_OTHER,
                             "the server hangs up; if it wants a client "
                             "certificate, give --cert-secret NAMESPACE/NAME");

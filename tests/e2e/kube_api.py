@@ -240,9 +240,11 @@ class Server:
         if there is None or (as_proxy and len(there) > 2):
             raise OSError(words)
         try:
-            return socket.create_connection(shown[:2], 10)
+            found = socket.create_connection(shown[:2], 10)
         except OSError:
             raise OSError(words)
+        found.settimeout(None)
+        return found
 
 
 def matches(rule, verb, group, resource, namespace, name, path):

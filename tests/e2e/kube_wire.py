@@ -232,6 +232,10 @@ def port_forward(stream, connect):
     except (Closed, OSError):
         pass
     for backend in streams.values():
+        try:
+            backend.shutdown(socket.SHUT_RDWR)  # a thread may wait for it
+        except OSError:
+            pass
         backend.close()
 
 

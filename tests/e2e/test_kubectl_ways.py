@@ -130,6 +130,12 @@ class Ways(cluster.ClusterCase):
 
     def test_usage(self):
         for args, word in ((['top'], 'which pod?'), (['nosuch'], 'no command'),
+                           (['falme'], 'did you mean flame?'),
+                           (['top', '--secnods=1'], 'did you mean --seconds?'),
+                           (['top', 'x', '-cum'], 'put it behind "--"'),
+                           (['top', 'x', '-nodecount=5'], 'a flag of pprof'),
+                           (['get', 'services'], 'which collector?'),
+                           (['top', 'x', '--seconds=0'], 'must be 1 to 65535'),
                            (['top', '--nosuch'], 'unknown flag --nosuch'),
                            (['top', 'x', '--port', 'a'], '--port a'),
                            (['diff', 'x'], 'two names'),
@@ -141,6 +147,66 @@ class Ways(cluster.ClusterCase):
         got = self.fine('--help')
         self.assertLessEqual(len(got.stdout.splitlines()), 24)
         self.assertLess(max(map(len, got.stdout.splitlines())), 81)
+
+    def test_type_and_name_as_two_words(self):
+        got = self.fine('top', 'deploy', 'web', '--seconds=1s')
+        self.assertIn('web-7c9f-2: profile?seconds=1 ', got.stderr)
+
+    def test_no_such_profile(self):
+        got = self.plugin('top', 'web-7c9f-1', '-p', 'cpuu')
+        self.assertEqual(got.returncode, 1)
+        self.assertIn('it has no profile cpuu; it has allocs, block, ',
+                      got.stderr)
+
+    def test_a_full_disk(self):
+        for args in (['targets'], ['preset'], ['top', 'web-7c9f-1', '-pheap'],
+                     ['--help']):
+            with self.subTest(args), open('/dev/full', 'w') as full:
+                got = subprocess.run(
+                    [cluster.PLUGIN, *args], stdout=full, text=True,
+                    stderr=subprocess.PIPE, env=dict(
+                        PATH=os.environ['PATH'], HOME=self.dir,
+                        KUBECONFIG=self.config))
+                self.assertEqual(got.returncode, 1, got.stderr)
+
+    def begin(self, *args):
+        process = subprocess.Popen(
+            [cluster.PLUGIN, *args], text=True, stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL, env=dict(
+                PATH=os.environ['PATH'], HOME=self.dir,
+                KUBECONFIG=self.config))
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(support.stop, process)
+        self.assertIn(', by ', process.stderr.readline())
+        return process
+
+    def test_a_pod_that_dies_in_the_middle(self):
+        port = support.free_port()
+        pod = subprocess.Popen([self.program, '127.0.0.1:%d' % port],
+                               stdout=subprocess.DEVNULL)
+        self.addCleanup(support.stop, pod)
+        support.wait_for_port(port, pod)
+        self.api.pod('demo', 'dies', ports=[port])
+        process = self.begin('top', 'dies', '--seconds=60')
+        time.sleep(1)
+        pod.kill()
+        said = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 1)
+        self.assertRegex(said, '^kubectl pprof: dies: the connection (ended '
+                         'early|to the pod was lost); .* may have ended\n$')
+        self.nothing_left()
+
+    def test_interrupt_ends_the_profile_in_the_pod(self):
+        """Go takes one CPU profile at a time."""
+        process = self.begin('top', 'web-7c9f-1', '--seconds=60')
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=60)[1]
+        self.assertEqual((process.returncode, said),
+                         (130, 'kubectl pprof: interrupted\n'))
+        self.nothing_left()
+        end = time.monotonic() + 30
+        while self.plugin('top', 'web-7c9f-1', '--seconds=1').returncode:
+            self.assertLess(time.monotonic(), end)
 
     def test_odd_argument_forms(self):
         """A stub shows how kubectl is called."""

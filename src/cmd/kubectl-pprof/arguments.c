@@ -10,6 +10,12 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/time_text.h"
+#include "cmd/pprof/command.h"
+#include "config/suggest.h"
+#include "report/config.h"
+
 enum kind { TEXT, NUMBER, SWITCH, FOR_KUBECTL, SWITCH_FOR_KUBECTL };
 
 struct flag_row {
@@ -100,20 +106,62 @@ static const struct flag_row *find_short(char letter)
     return NULL;
 }
 
+/* -cum would be container "um", -nodecount=5 namespace "odecount=5". */
+static bool is_of_pprof(struct str name)
+{
+    return command_find(name) || config_find(name) ||
+           str_eq(name, STR("http")) || str_eq(name, STR("base")) ||
+           str_eq(name, STR("diff_base")) || str_eq(name, STR("symbolize"));
+}
+
+static bool complain(const char *word, struct str name, struct error *err)
+{
+    const char *names[N_ROWS], *near;
+
+    for (size_t i = 0; i < N_ROWS; i++)
+        names[i] = rows[i].name;
+    near = suggest_word(name, names, N_ROWS);
+    if (near)
+        return error_set(err, "unknown flag %s; did you mean --%s?", word,
+                         near);
+    return error_set(err, "unknown flag %s; see kubectl pprof --help", word);
+}
+
 static bool read_flag(const char *word, struct given *out, struct error *err)
 {
     const char *equals = strchr(word, '=');
+    size_t n = equals ? (size_t)(equals - word) : strlen(word);
+    bool is_long = word[1] == '-';
+    struct str name = str_skip(str_of(word, n), is_long ? 2 : 1);
 
-    if (word[1] == '-') {
-        out->row = find_long(str_of(
-            word + 2, equals ? (size_t)(equals - word - 2) : strlen(word + 2)));
+    if (is_long) {
+        out->row = find_long(name);
         out->value = equals ? equals + 1 : NULL;
     } else {
+        if (name.n > 1 && is_of_pprof(name))
+            return error_set(err,
+                             "%s is a flag of pprof: put it behind \"--\", as "
+                             "in kubectl pprof top NAME -- %s",
+                             word, word);
         out->row = find_short(word[1]);
         out->value = word[2] == '\0' ? NULL : word + 2 + (word[2] == '=');
     }
-    return out->row ||
-           error_set(err, "unknown flag %s; see kubectl pprof --help", word);
+    return out->row || complain(word, name, err);
+}
+
+/* 30, 30s, 2m */
+static bool set_seconds(struct arguments *args, const struct given *g,
+                        struct error *err)
+{
+    struct error ignored;
+    int64_t ns;
+
+    if (!duration_parse(str_from(g->value), &ns, &ignored) || ns < SECOND ||
+        ns > 65535 * SECOND || ns % SECOND)
+        return error_set(err, "--%s %s: must be 1 to 65535 seconds",
+                         g->row->name, g->value);
+    args->seconds = (int)(ns / SECOND);
+    return true;
 }
 
 static bool set_number(struct arguments *args, const struct given *g,
@@ -121,13 +169,12 @@ static bool set_number(struct arguments *args, const struct given *g,
 {
     uint64_t n;
 
+    if (g->row->offset == AT(seconds))
+        return set_seconds(args, g, err);
     if (!str_to_u64(str_from(g->value), 10, &n) || n == 0 || n > 65535)
         return error_set(err, "--%s %s: must be a number from 1 to 65535",
                          g->row->name, g->value);
-    if (g->row->offset == AT(seconds))
-        args->seconds = (int)n;
-    else
-        args->port = (unsigned)n;
+    args->port = (unsigned)n;
     return true;
 }
 
@@ -164,13 +211,42 @@ static bool apply(struct arguments *args, struct arena *a,
     }
 }
 
+static bool is_type(const char *word)
+{
+    static const char *const types[] = {
+        "po",  "pod",          "pods",        "deploy",     "deployment",
+        "sts", "deployments",  "statefulset", "ds",         "daemonset",
+        "rs",  "statefulsets", "daemonsets",  "replicaset", "replicasets",
+        "svc", "service",      "services",    "job",        "jobs"};
+
+    for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+        if (strcmp(word, types[i]) == 0)
+            return true;
+    return false;
+}
+
+/* `deploy web`, as in kubectl get, is deploy/web. */
+static void join_type(struct arguments *args, struct arena *a)
+{
+    const char **names = args->names.list.v;
+    size_t n = args->names.list.n;
+
+    if (n < 2 || !is_type(names[0]) || strcmp(args->command, "get") == 0 ||
+        strcmp(args->command, "load") == 0)
+        return;
+    for (size_t i = 1; i < n; i++)
+        names[i] = arena_printf(a, "%s/%s", names[0], names[i]);
+    memmove(names, names + 1, (n - 1) * sizeof(*names));
+    args->names.list.n--;
+}
+
 bool arguments_parse(struct arguments *out, struct arena *a, int argc,
                      char *const *argv, struct error *err)
 {
     *out = (struct arguments){.seconds = 30};
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
-        struct given g;
+        struct given g = {0};
 
         if (strcmp(word, "--") == 0) {
             while (++i < argc)
@@ -196,6 +272,7 @@ bool arguments_parse(struct arguments *out, struct arena *a, int argc,
         if (!apply(out, a, &g, err))
             return false;
     }
+    join_type(out, a);
     return true;
 }
 

@@ -149,6 +149,11 @@ int collected_get(struct session *s)
 
     if (strcmp(what, "types") == 0 || strcmp(what, "profile-types") == 0)
         return get_types();
+    if ((strcmp(what, "services") == 0 || strcmp(what, "profiles") == 0) &&
+        !s->args->collector) {
+        session_say("which collector? Give --collector URL");
+        return EXIT_USAGE;
+    }
     if (strcmp(what, "services") == 0)
         return get_list(s, "/api/0/services", print_service);
     if (strcmp(what, "profiles") == 0)

@@ -179,6 +179,12 @@ void gather_release(struct jobs *jobs)
         arena_free(jobs->v[i].arena);
 }
 
+bool gather_is_profile(struct str name)
+{
+    return !str_eq(name, STR("cmdline")) && !str_eq(name, STR("symbol")) &&
+           !str_eq(name, STR("full goroutine stack dump"));
+}
+
 static bool is_timed(struct str profile)
 {
     return str_eq(profile, STR("profile")) || str_eq(profile, STR("trace")) ||
@@ -198,6 +204,23 @@ const char *gather_path(struct arena *a, const struct arguments *args,
                         args->seconds);
 }
 
+/* "404 Unknown profile" is what most servers say. */
+static void explain_missing(struct job *job, const char *profile)
+{
+    const struct index_entries *index = &job->way.index;
+    struct buf b = arena_buf(job->arena);
+
+    if (job->why.trouble != KUBECTL_NOT_FOUND || index->list.n == 0)
+        return;
+    for (size_t i = 0; i < index->list.n; i++)
+        if (gather_is_profile(index->list.v[i].name))
+            buf_addf(&b, "%s%" STR_FMT, b.len ? ", " : "",
+                     STR_ARG(index->list.v[i].name));
+    kubectl_failure_set(&job->why, KUBECTL_NOT_FOUND,
+                        "it has no profile %.60s; it has %.400s", profile,
+                        buf_cstr(&b));
+}
+
 static bool fetch(struct job *job)
 {
     const struct arguments *args = job->session->args;
@@ -214,6 +237,7 @@ static bool fetch(struct job *job)
         session_say("%s: %s from port %u, by %s", job->name, path,
                     job->way.port, way_name(job->way.kind));
     if (!way_get(&job->way, path, seconds, &bytes, &job->why)) {
+        explain_missing(job, path);
         buf_release(&bytes);
         return false;
     }

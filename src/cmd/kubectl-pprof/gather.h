@@ -39,6 +39,9 @@ void gather_run(struct session *s, struct jobs *jobs,
 
 void gather_release(struct jobs *jobs);
 
+/* Entries of an index that are something else: the command line, stacks. */
+bool gather_is_profile(struct str name);
+
 /* "profile?seconds=30" for cpu; the seconds that it may take. */
 const char *gather_path(struct arena *a, const struct arguments *args,
                         struct str profile, int *seconds);

@@ -206,7 +206,7 @@ static void keep_annotated(struct kubectl_pods *pods)
 /* Keeps those that can be reached; names the others. */
 static void drop_unreachable(struct kubectl_pods *pods)
 {
-    size_t kept = 0;
+    size_t kept = 0, found = pods->list.n;
 
     for (size_t i = 0; i < pods->list.n; i++) {
         struct kubectl_pod *p = &pods->list.v[i];
@@ -218,6 +218,8 @@ static void drop_unreachable(struct kubectl_pods *pods)
                         STR_ARG(p->obstacle));
     }
     pods->list.n = kept;
+    if (kept == 0 && found > 1)
+        session_say("none of the pods runs");
 }
 
 bool session_find_pods(struct session *s, const struct words *names,
@@ -247,7 +249,5 @@ bool session_find_pods(struct session *s, const struct words *names,
         return false;
     }
     drop_unreachable(out);
-    if (out->list.n == 0)
-        session_say("none of the pods runs");
     return out->list.n > 0;
 }

@@ -29,12 +29,6 @@ static const char *where_of(struct session *s, const struct job *job)
                         w->https ? "https" : "http", way_name(w->kind));
 }
 
-static bool is_shown(struct str name)
-{
-    return !str_eq(name, STR("cmdline")) && !str_eq(name, STR("symbol")) &&
-           !str_eq(name, STR("full goroutine stack dump"));
-}
-
 static const char *profiles_of(struct session *s, const struct job *job)
 {
     struct buf b = arena_buf(s->arena);
@@ -42,7 +36,7 @@ static const char *profiles_of(struct session *s, const struct job *job)
     for (size_t i = 0; i < job->way.index.list.n; i++) {
         struct str name = job->way.index.list.v[i].name;
 
-        if (is_shown(name))
+        if (gather_is_profile(name))
             buf_addf(&b, "%s%" STR_FMT, b.len ? "," : "", STR_ARG(name));
     }
     return b.len ? buf_cstr(&b) : "no index; cmdline answers";
