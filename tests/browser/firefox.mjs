@@ -127,6 +127,16 @@ export class Firefox {
         duration: 0 }, ...press, ...press] }] });
   }
 
+  /** @param {{x: number, y: number}} from @param {{x: number, y: number}} to */
+  drag(from, to) {
+    const move = ({ x, y }, duration) => ({ type: 'pointerMove',
+      x: Math.round(x), y: Math.round(y), duration });
+    return this.send('WebDriver:PerformActions', { actions: [{
+      type: 'pointer', id: 'mouse', parameters: { pointerType: 'mouse' },
+      actions: [move(from, 0), { type: 'pointerDown', button: 0 },
+        move(to, 100), { type: 'pointerUp', button: 0 }] }] });
+  }
+
   /** @param {string} key */
   press(key) {
     return this.send('WebDriver:PerformActions', { actions: [{ type: 'key',

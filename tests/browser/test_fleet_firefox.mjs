@@ -45,3 +45,29 @@ test('Firefox shows the numbers of the terminal', async () => {
   assert.ok(shown.length > 8);
   assert.deepEqual(shown, printed.slice(0, shown.length));
 });
+
+test('in Firefox a range is brushed and compared', async () => {
+  const a = 'cpu{service="checkout"} now-1h..now';
+  await fox.open(`${url}/ui/flamegraph?${new URLSearchParams({ a })}`);
+  await fox.waitFor(() =>
+    globalThis.pprofFleet.strip.picture.course?.times.length > 20);
+  const [from, to] = await fox.evaluate(() => {
+    const { strip, now } = globalThis.pprofFleet;
+    const box = strip.frame.getBoundingClientRect();
+    const { span } = strip.picture;
+    return [4, 2].map((hours) => ({ y: box.top + box.height / 2,
+      x: box.left + (now - hours * 3600 - span.from) / (span.to - span.from) *
+        box.width }));
+  });
+  await fox.drag(from, to);
+  await fox.waitFor(() => /\.\.20\d\d-/.test(
+    new URL(location.href).searchParams.get('a')));
+  await fox.waitFor(() => !document.querySelector('main')
+    .hasAttribute('aria-busy'));
+  await fox.evaluate(() => globalThis.pprofFleet.compareWith({
+    ...globalThis.pprofFleet.a, from: 'now-8h', to: 'now-6h' }));
+  await fox.waitFor(() => /→/.test(
+    document.querySelector('.comparebar').textContent) &&
+    document.querySelector('.compare-change').textContent !== '');
+  await fox.shoot('firefox-fleet-compare');
+});

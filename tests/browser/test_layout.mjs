@@ -140,6 +140,30 @@ test('on a phone no number of a comparison is cut', async () => {
   await page.context().close();
 });
 
+test('on a phone filters and what they leave are seen', async () => {
+  const page = await open(`${wide}flamegraph?f=deep`,
+    { viewport: { width: 390, height: 844 } });
+  const [total] = await boxesOf(page, '.total');
+  const [chip] = await boxesOf(page, '.chip');
+  const [text] = await boxesOf(page, '.chip-text');
+  const [remove] = await boxesOf(page, '.chip-remove');
+  const [add] = await boxesOf(page, '.filterbar > button');
+  assert.ok(total.left >= 0 && total.right <= chip.left, 'the total');
+  assert.ok(text.right - text.left >= 60 && text.right <= remove.left + 1 &&
+    remove.right <= 390 && remove.right <= add.left, 'the chip');
+  assert.deepEqual(await barriers(page), []);
+  // The end of a long name says more than its beginning.
+  const at = await boxOf(page,
+    'deep/stack.(*HandlerWithAVeryLongName7).ServeHTTP');
+  await page.mouse.click(at.x, at.y);
+  await settled(page);
+  const [name] = await boxesOf(page, '.detail-name');
+  const [whole] = await boxesOf(page, '.detail-name bdi');
+  assert.ok(Math.abs(whole.right - name.right) < 2 && whole.left < name.left,
+    JSON.stringify([name, whole]));
+  await page.context().close();
+});
+
 test('a comparison leaves names half of the table', async () => {
   const page = await open(`${await serve(`-diff_base=${profile}`, later)
   }flamegraph`, { viewport: { width: 1440, height: 900 } });

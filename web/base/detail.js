@@ -18,7 +18,8 @@ export function detailText(detail) {
 
 export class DetailLine {
   constructor() {
-    this.name = el('span', { class: 'detail-name' });
+    this.text = el('bdi');
+    this.name = el('span', { class: 'detail-name' }, this.text);
     this.facts = el('span', { class: 'detail-facts' });
     this.said = el('span', { class: 'offscreen', 'aria-live': 'polite' });
     this.copyName = el('button', { class: 'quiet', title: 'Copy the name (c)',
@@ -53,7 +54,7 @@ export class DetailLine {
   /** @param {Detail | null} detail */
   show(detail) {
     this.element.classList.toggle('idle', !detail);
-    this.name.textContent = detail ? detail.name : this.idle;
+    this.text.textContent = detail ? detail.name : this.idle;
     this.facts.replaceChildren(...(detail?.facts ?? []).map(([what, value]) =>
       el('span', { class: 'fact' }, el('span', { class: 'fact-what' }, what),
         ` ${value}`)));
