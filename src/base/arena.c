@@ -26,6 +26,15 @@
 #define LAST_CHUNK  (1u << 20)
 #define LARGE       (256u << 10)
 
+/* AddressSanitizer watches what is freed. */
+#if defined(__SANITIZE_ADDRESS__)
+#define FREES_AT_ONCE
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FREES_AT_ONCE
+#endif
+#endif
+
 enum {
     SPARES = 4,
     SPARE_MIN = 32 << 10,
@@ -86,7 +95,7 @@ static _Atomic(struct chunk *) spares[SPARES];
 
 static void put_spare(struct chunk *c)
 {
-#if !defined(__SANITIZE_ADDRESS__) /* which watches what is freed */
+#ifndef FREES_AT_ONCE
     for (int i = 0; i < SPARES && c->cap >= SPARE_MIN && c->cap <= SPARE_MAX;
          i++) {
         struct chunk *none = NULL;
@@ -113,6 +122,12 @@ static struct chunk *take_spare(size_t n)
             put_spare(c);
     }
     return NULL;
+}
+
+void arena_free_spares(void)
+{
+    for (int i = 0; i < SPARES; i++)
+        free(atomic_exchange(&spares[i], NULL));
 }
 
 void arena_free(struct arena *a)

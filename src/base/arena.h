@@ -21,6 +21,10 @@ struct arena;
 struct arena *arena_new(void);
 void arena_free(struct arena *a);
 
+/* Frees the few blocks that are kept for the next arenas, at most 1 MB.  For
+ * whoever counts memory. */
+void arena_free_spares(void);
+
 /* Takes the arena out of the memory scope it was made in: it outlives the
  * request and no longer counts against its budget. */
 void arena_detach(struct arena *a);
