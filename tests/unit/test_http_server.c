@@ -290,6 +290,17 @@ TEST(an_address_in_use_is_an_error_in_words)
     http_server_free(s);
 }
 
+TEST(without_its_certificate_a_server_does_not_start)
+{
+    struct tls_files files = {"/nonexistent/crt", "/nonexistent/key", NULL};
+    struct http_server_options options = {
+        .address = "127.0.0.1:0", .tls = &files, .handler = handle};
+    struct error err;
+
+    EXPECT(http_server_new(&options, &err) == NULL);
+    EXPECT(err.text[0] != '\0');
+}
+
 TEST(a_dead_socket_file_is_replaced_and_removed_at_the_end)
 {
     struct http_server_options options = {.handler = handle};

@@ -194,6 +194,9 @@ TEST(urls)
     EXPECT(!parses("http://h/?q", &u, &err));
     EXPECT(!parses("http://%zz@h", &u, &err));
     EXPECT(!parses("unix:/x", &u, &err));
+    /* What stands behind the URL is not looked at. */
+    EXPECT(http_url_parse(str_of("http://h/p?", 10), &u, &err));
+    EXPECT_TEXT(u.path, "/p");
 }
 
 TEST_MAIN

@@ -28,7 +28,7 @@
 struct kube_review {
     char host[256], port[16];
     char token_file[512], ca_file[512];
-    struct review_cache verdicts;
+    struct review_cache answers;
 };
 
 struct kube_review *kube_review_new(struct error *err)
@@ -55,7 +55,7 @@ struct kube_review *kube_review_new(struct error *err)
     snprintf(r->port, sizeof(r->port), "%s", port);
     snprintf(r->token_file, sizeof(r->token_file), "%s/token", dir);
     snprintf(r->ca_file, sizeof(r->ca_file), "%s/ca.crt", dir);
-    review_cache_init(&r->verdicts);
+    review_cache_init(&r->answers);
     return r;
 }
 
@@ -63,7 +63,7 @@ void kube_review_free(struct kube_review *r)
 {
     if (!r)
         return;
-    review_cache_release(&r->verdicts);
+    review_cache_release(&r->answers);
     free(r);
 }
 
@@ -308,7 +308,7 @@ bool kube_review_remembers(struct kube_review *r, struct str token,
     struct buf question = BUF_INIT(MAX_QUESTION_BYTES);
     struct review_answer v = {.answer = REVIEW_FAILED};
     bool known = write_question(&question, token, method, path) &&
-                 review_cache_get(&r->verdicts, buf_str(&question),
+                 review_cache_get(&r->answers, buf_str(&question),
                                   clock_monotonic_ns(), &v);
 
     release_secret(&question);
@@ -329,13 +329,13 @@ enum review_verdict kube_review_ask(struct kube_review *r, struct str token,
 
     if (!write_question(&question, token, method, path)) {
         error_set(err, "the token is too long");
-    } else if (review_cache_get(&r->verdicts, buf_str(&question),
+    } else if (review_cache_get(&r->answers, buf_str(&question),
                                 clock_monotonic_ns(), &v)) {
         error_set(err, "the cluster did not answer a moment ago");
     } else {
         ask_cluster(r, token, method, path, &v, err);
         keep = v.answer == REVIEW_FAILED ? KEEP_FAILURE : KEEP_ANSWER;
-        review_cache_put(&r->verdicts, buf_str(&question),
+        review_cache_put(&r->answers, buf_str(&question),
                          clock_monotonic_ns() + keep, &v);
     }
     release_secret(&question);

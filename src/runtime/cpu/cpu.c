@@ -1,13 +1,13 @@
 /*
- * The life of a CPU profile: memory, the keeper that makes samples come, and
- * what is written at the end.  The samples themselves are taken by the signal
- * handler (sigprof.c), which sees only what is put into `sampler` here before
- * the keeper sets `running`.
+ * The life of a CPU profile: memory, the sampling thread that makes samples
+ * come, and what is written at the end.  The samples themselves are taken by
+ * the signal handler (sigprof.c), which sees only what is put into `sampler`
+ * here before the sampling thread sets `running`.
  *
- * The first reader starts the keeper, the last one ends it; in between they
- * share its samples (table_readers.h).  What a reader has measured is taken
- * out under the lock and written after it, because writing takes longer than a
- * client wants to wait for the next profile.
+ * The first reader starts the sampling thread, the last one ends it; in
+ * between they share its samples (table_readers.h).  What a reader has
+ * measured is taken out under the lock and written after it, because writing
+ * takes longer than a client wants to wait for the next profile.
  */
 #include "runtime/cpu/cpu.h"
 
@@ -39,7 +39,7 @@
 
 _Static_assert((int)CPU_READERS == TABLE_READERS, "one place for each");
 
-/* What the handlers have counted since the keeper was started. */
+/* What the handlers have counted since the sampling thread was started. */
 struct counts {
     uint64_t samples, dropped;
     uint64_t ends[UNWIND_ENDS];

@@ -19,7 +19,7 @@
  * at a time, as in Go) and what is pushed to a collector.  Neither disturbs
  * the other, and each sample is taken once for both.
  *
- * The source of samples is chosen by the keeper (sampling_thread.h): perf
+ * The sampling thread (sampling_thread.h) chooses the source of samples: perf
  * events where they are allowed and cheap, else CPU timers;
  * PPROF_CPU_SOURCE=perf|perf-user|timer insists on one.  The profile's
  * comments say which it was and what was lost.

@@ -1,11 +1,11 @@
 /*
  * The list of threads and of what makes the signals of each.
  *
- * Three parties change it, under source_lock: the keeper, which opens, scans
- * and closes; threads that start and end where pthread_create is wrapped; and
- * fork, which holds the lock so that the child finds the list whole.  Handlers
- * never see it.  They find the file descriptor of their event in
- * sampler.events, which is cleared before a descriptor is closed.
+ * Three parties change it, under source_lock: the sampling thread, which
+ * opens, scans and closes; threads that start and end where pthread_create is
+ * wrapped; and fork, which holds the lock so that the child finds the list
+ * whole.  Handlers never see it.  They find the file descriptor of their event
+ * in sampler.events, which is cleared before a descriptor is closed.
  */
 #include "runtime/cpu/sampling_source.h"
 

@@ -1,9 +1,9 @@
 /*
- * The keeper.  It opens the source of samples, because the kernel may take 10
- * to 30 ms for its first event and the caller shall not wait for that, and
- * then looks ten times a second whether something has changed: new threads,
- * new code, a program that has taken our signal over, or one that switches
- * between threads so often that events cost too much.
+ * The sampling thread.  It opens the source of samples, because the kernel may
+ * take 10 to 30 ms for its first event and the caller must not wait for that.
+ * Then it checks ten times a second whether something has changed: new
+ * threads, new code, a program that has taken over our signal, or one that
+ * switches between threads so often that events cost too much.
  */
 #include "runtime/cpu/sampling_thread.h"
 
@@ -37,7 +37,7 @@
 #define KEEPER_PATIENCE_NS 100000000
 #define KERNEL_PATIENCE_NS 2000000
 
-/* How far the keeper is with the source of samples. */
+/* How far the sampling thread is with the source of samples. */
 enum { SOURCE_LATER, SOURCE_KERNEL, SOURCE_OPENING, SOURCE_UP, SOURCE_REFUSED };
 
 static struct {
@@ -53,26 +53,26 @@ static struct {
     struct source_load load;
     double changed_at; /* switches a CPU second when timers took over */
     bool handler_lost; /* the program took our signal over */
-} keeper;
+} sampling;
 
 /* Without our handler the next signal would end the program or surprise it:
  * stop at once, and say so in the profile. */
 static void watch_handler(void)
 {
-    const struct sampling_source *s = &keeper.source;
+    const struct sampling_source *s = &sampling.source;
 
     if (!s->is_open ||
         ((s->kind == CPU_SOURCE_TIMER || handler_is_installed(SIGTRAP)) &&
          (s->n_timers == 0 || handler_is_installed(SIGPROF))))
         return;
-    keeper.handler_lost = true;
-    sampling_source_close(&keeper.source);
+    sampling.handler_lost = true;
+    sampling_source_close(&sampling.source);
 }
 
 static bool open_as(enum cpu_source kind, struct error *err)
 {
-    if (!sampling_source_open(&keeper.source, kind, keeper.options.period_ns,
-                              err))
+    if (!sampling_source_open(&sampling.source, kind,
+                              sampling.options.period_ns, err))
         return false;
     sampler.source = kind;
     return true;
@@ -80,17 +80,17 @@ static bool open_as(enum cpu_source kind, struct error *err)
 
 static bool open_perf(struct error *err)
 {
-    if (!keeper.options.user_only && open_as(CPU_SOURCE_PERF, err))
+    if (!sampling.options.user_only && open_as(CPU_SOURCE_PERF, err))
         return true;
-    return (keeper.options.user_only || errno == EACCES || errno == EPERM) &&
+    return (sampling.options.user_only || errno == EACCES || errno == EPERM) &&
            open_as(CPU_SOURCE_PERF_USER, err);
 }
 
 static bool wants_timers(void)
 {
-    return keeper.options.only_timer ||
-           (!keeper.options.only_perf &&
-            source_is_switchy(&keeper.load, &keeper.changed_at));
+    return sampling.options.only_timer ||
+           (!sampling.options.only_perf &&
+            source_is_switchy(&sampling.load, &sampling.changed_at));
 }
 
 /* Nothing fires before sampler.running is set: the events are disabled, and
@@ -98,54 +98,54 @@ static bool wants_timers(void)
 static bool open_source(struct error *err)
 {
     return (!wants_timers() && open_perf(err)) ||
-           (!keeper.options.only_perf && open_as(CPU_SOURCE_TIMER, err));
+           (!sampling.options.only_perf && open_as(CPU_SOURCE_TIMER, err));
 }
 
 /* A thread's account goes on: whichever signal comes next counts from where
  * the last one did. */
 static void watch_switches(void)
 {
-    if (!keeper.source.is_open || keeper.source.kind == CPU_SOURCE_TIMER ||
-        keeper.options.only_perf || !wants_timers())
+    if (!sampling.source.is_open || sampling.source.kind == CPU_SOURCE_TIMER ||
+        sampling.options.only_perf || !wants_timers())
         return;
     sampler.source = CPU_SOURCE_TIMER;
-    sampling_source_change_to_timers(&keeper.source);
+    sampling_source_change_to_timers(&sampling.source);
 }
 
 static void set_state(uint32_t state)
 {
-    atomic_store(&keeper.state, state);
-    raw_futex_wake(&keeper.state);
+    atomic_store(&sampling.state, state);
+    raw_futex_wake(&sampling.state);
 }
 
 static bool start_source(void)
 {
     int warm = -1;
 
-    if (!keeper.options.only_timer) {
+    if (!sampling.options.only_timer) {
         set_state(SOURCE_KERNEL);
         warm = perf_event_warm();
-        keeper.warm_fd = warm > 0 ? warm : 0;
+        sampling.warm_fd = warm > 0 ? warm : 0;
         set_state(SOURCE_OPENING);
     }
-    if (open_source(&keeper.error)) {
+    if (open_source(&sampling.error)) {
         atomic_store(&sampler.running, true);
-        sampling_source_enable(&keeper.source);
+        sampling_source_enable(&sampling.source);
         set_state(SOURCE_UP);
     } else {
         set_state(SOURCE_REFUSED);
     }
-    keeper.warm_fd = 0;
+    sampling.warm_fd = 0;
     if (warm >= 0)
         close(warm);
-    return atomic_load(&keeper.state) == SOURCE_UP;
+    return atomic_load(&sampling.state) == SOURCE_UP;
 }
 
 static void pause_for(int64_t ns)
 {
     struct timespec until = clock_timespec(clock_monotonic_ns() + ns);
 
-    sem_clockwait(&keeper.wake, CLOCK_MONOTONIC, &until);
+    sem_clockwait(&sampling.wake, CLOCK_MONOTONIC, &until);
 }
 
 static void *keep(void *arg)
@@ -156,11 +156,11 @@ static void *keep(void *arg)
     (void)arg;
     if (!start_source())
         return NULL;
-    while (!atomic_load(&keeper.stop)) {
+    while (!atomic_load(&sampling.stop)) {
         int64_t now = clock_monotonic_ns();
 
         watch_handler();
-        if (keeper.source.is_open && sampling_source_scan(&keeper.source))
+        if (sampling.source.is_open && sampling_source_scan(&sampling.source))
             busy = BUSY_LOOKS;
         if (now >= next_look) {
             watch_switches();
@@ -178,37 +178,37 @@ static void *keep(void *arg)
 static bool wait_for_source(struct error *err)
 {
     int64_t start = clock_monotonic_ns(), left = KEEPER_PATIENCE_NS;
-    uint32_t state = atomic_load(&keeper.state);
+    uint32_t state = atomic_load(&sampling.state);
 
     while (state < SOURCE_UP && left > 0) {
-        raw_futex_wait(&keeper.state, state,
+        raw_futex_wait(&sampling.state, state,
                        state == SOURCE_KERNEL ? KERNEL_PATIENCE_NS : left);
         left = start + KEEPER_PATIENCE_NS - clock_monotonic_ns();
         if (state == SOURCE_KERNEL &&
-            atomic_load(&keeper.state) == SOURCE_KERNEL)
+            atomic_load(&sampling.state) == SOURCE_KERNEL)
             return true;
-        state = atomic_load(&keeper.state);
+        state = atomic_load(&sampling.state);
     }
     if (state == SOURCE_REFUSED)
-        *err = keeper.error;
+        *err = sampling.error;
     return state != SOURCE_REFUSED;
 }
 
 bool sampling_thread_start(const struct sampling_thread_options *options,
                            struct error *err)
 {
-    assert(!atomic_load(&keeper.is_up) && options->period_ns > 0);
-    keeper.options = *options;
-    keeper.handler_lost = false;
-    keeper.changed_at = 0;
-    keeper.load = (struct source_load){0};
+    assert(!atomic_load(&sampling.is_up) && options->period_ns > 0);
+    sampling.options = *options;
+    sampling.handler_lost = false;
+    sampling.changed_at = 0;
+    sampling.load = (struct source_load){0};
     sampler.source = CPU_SOURCE_NONE;
-    atomic_store(&keeper.stop, false);
-    atomic_store(&keeper.state, SOURCE_LATER);
-    sem_init(&keeper.wake, 0, 0);
-    if (!own_thread_start(&keeper.thread, "pprof-cpu", keep, NULL, err))
+    atomic_store(&sampling.stop, false);
+    atomic_store(&sampling.state, SOURCE_LATER);
+    sem_init(&sampling.wake, 0, 0);
+    if (!own_thread_start(&sampling.thread, "pprof-cpu", keep, NULL, err))
         return false;
-    atomic_store(&keeper.is_up, true);
+    atomic_store(&sampling.is_up, true);
     if (wait_for_source(err))
         return true;
     sampling_thread_stop();
@@ -217,15 +217,15 @@ bool sampling_thread_start(const struct sampling_thread_options *options,
 
 void sampling_thread_stop(void)
 {
-    if (!atomic_exchange(&keeper.is_up, false))
+    if (!atomic_exchange(&sampling.is_up, false))
         return;
     atomic_store(&sampler.running, false);
-    atomic_store(&keeper.stop, true);
-    sem_post(&keeper.wake);
-    pthread_join(keeper.thread, NULL);
+    atomic_store(&sampling.stop, true);
+    sem_post(&sampling.wake);
+    pthread_join(sampling.thread, NULL);
     atomic_store(&sampler.running, false); /* it may have just begun */
-    if (keeper.source.is_open)
-        sampling_source_close(&keeper.source);
+    if (sampling.source.is_open)
+        sampling_source_close(&sampling.source);
 }
 
 void sampling_thread_add_comments(struct buf *out)
@@ -236,17 +236,17 @@ void sampling_thread_add_comments(struct buf *out)
         "thread CPU timers (overruns counted)"};
 
     buf_addf(out, "cpu source: %s\n", names[sampler.source]);
-    if (keeper.changed_at > 0)
+    if (sampling.changed_at > 0)
         buf_addf(out,
                  "no perf events: %.0f thread switches a CPU second make "
                  "them expensive\n",
-                 keeper.changed_at);
-    if (keeper.source.failed)
+                 sampling.changed_at);
+    if (sampling.source.failed)
         buf_addf(out, "threads without a timer: %llu\n",
-                 (unsigned long long)keeper.source.failed);
+                 (unsigned long long)sampling.source.failed);
     if (sampler.source == CPU_SOURCE_NONE)
-        buf_addf(out, "no samples: %s\n", keeper.error.text);
-    if (keeper.handler_lost)
+        buf_addf(out, "no samples: %s\n", sampling.error.text);
+    if (sampling.handler_lost)
         buf_addf(out, "ended early: the program took the signal over\n");
 }
 
@@ -255,13 +255,13 @@ void sampling_thread_thread_begin(void)
     int64_t first_ns = sigprof_thread_begin();
 
     if (first_ns)
-        sampling_source_add(&keeper.source, raw_gettid(), first_ns);
+        sampling_source_add(&sampling.source, raw_gettid(), first_ns);
 }
 
 void sampling_thread_thread_end(void *(*run)(void *))
 {
     if (atomic_load(&sampler.running))
-        sampling_source_remove(&keeper.source, raw_gettid());
+        sampling_source_remove(&sampling.source, raw_gettid());
     sigprof_thread_end(run);
 }
 
@@ -277,10 +277,10 @@ void sampling_thread_after_fork_in_parent(bool locked)
 
 void sampling_thread_after_fork(bool locked)
 {
-    sampling_source_after_fork(&keeper.source, locked);
-    if (keeper.warm_fd > 0)
-        close(keeper.warm_fd);
-    keeper.warm_fd = 0;
+    sampling_source_after_fork(&sampling.source, locked);
+    if (sampling.warm_fd > 0)
+        close(sampling.warm_fd);
+    sampling.warm_fd = 0;
     atomic_store(&sampler.running, false);
-    atomic_store(&keeper.is_up, false);
+    atomic_store(&sampling.is_up, false);
 }

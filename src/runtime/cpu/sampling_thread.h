@@ -29,7 +29,7 @@ struct sampling_thread_options {
 
 /* Signals come from now on, or, when the kernel takes its time, some
  * milliseconds later.  sampler is set up but for source and running, which
- * are the keeper's.  False: no source works; the keeper has ended. */
+ * the sampling thread sets.  False: no source works; the thread has ended. */
 bool sampling_thread_start(const struct sampling_thread_options *options,
                            struct error *err);
 

@@ -132,7 +132,7 @@ struct sampler {
 
     /* CPU */
     _Atomic bool running;
-    _Atomic(enum cpu_source) source; /* the keeper may change it */
+    _Atomic(enum cpu_source) source; /* the sampling thread may change it */
     uint32_t profile;                /* number of the running profile */
     int64_t period_ns;
     _Atomic bool tag_threads;
