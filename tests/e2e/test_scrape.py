@@ -71,7 +71,7 @@ def heap_now(stack):
 class Endpoint:
     """A small endpoint with settable replies; counts and keeps requests."""
 
-    def __init__(self):
+    def __init__(self, host='127.0.0.1'):
         self.replies = {'/debug/pprof/heap': (200, heap_now('main;make'))}
         self.seen = []
         outer = self
@@ -93,12 +93,11 @@ class Endpoint:
             def log_message(self, *args):
                 pass
 
-        self.server = http.server.ThreadingHTTPServer(('127.0.0.1', 0),
-                                                      Handler)
+        self.server = http.server.ThreadingHTTPServer((host, 0), Handler)
         self.server.daemon_threads = True
         self.server.handle_error = lambda *args: None  # clients go early
         self.port = self.server.server_address[1]
-        self.address = '127.0.0.1:%d' % self.port
+        self.address = '%s:%d' % (host, self.port)
         threading.Thread(target=self.server.serve_forever,
                          daemon=True).start()
 
@@ -110,8 +109,8 @@ class Endpoint:
 class ScrapeTest(support.TestCase):
     """A pprofd with a configuration file that the test writes."""
 
-    def endpoint(self):
-        e = Endpoint()
+    def endpoint(self, **options):
+        e = Endpoint(**options)
         self.addCleanup(e.close)
         return e
 
