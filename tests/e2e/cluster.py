@@ -64,8 +64,8 @@ def processes(word, home=''):
 
 
 def is_old_kubectl():
-    """1.20 (Debian 12) reads the OpenAPI document before a dry run, which
-    the stand-in does not have, and its kustomize is too old for ours."""
+    """1.20 (Debian 12): its kustomize is too old for our overlays, and its
+    `debug` has no profiles."""
     said = subprocess.run(['kubectl', 'version', '--client'],
                           capture_output=True, text=True).stdout
     return 'v1.20.' in said or 'Minor:"20"' in said
