@@ -3,11 +3,13 @@ import base64
 import glob
 import json
 import os
+import re
 import signal
 import ssl
 import subprocess
 import time
 import unittest
+import urllib.request
 
 import cluster
 import support
@@ -22,6 +24,48 @@ class Reports(cluster.ClusterCase):
         self.assertIn('web-7c9f-1: profile?seconds=1 from port 6060, by '
                       'port-forward', got.stderr)
         self.nothing_left()
+
+    def test_web(self):
+        """The page of both pods, until Ctrl-C."""
+        process = subprocess.Popen(
+            [cluster.PLUGIN, 'web', 'deploy/web', '--seconds=1', '--',
+             '-no_browser'], env=dict(
+                 PATH=os.environ['PATH'], HOME=self.dir,
+                 KUBECONFIG=self.config), stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(support.stop, process)
+        found = None
+        while not found:
+            line = process.stderr.readline()
+            self.assertTrue(line, 'it ended')
+            found = re.search(r'http://[^/\s]+', line)
+        with urllib.request.urlopen(found[0] + '/ui/') as reply:
+            self.assertIn(b'<html', reply.read())
+        self.nothing_left()
+        process.send_signal(signal.SIGINT)
+        process.wait(60)
+
+    def complete(self, *words):
+        script = os.path.join(os.path.dirname(os.path.dirname(cluster.HERE)),
+                              'completions', 'kubectl_complete-pprof')
+        got = subprocess.run(
+            ['sh', script, *words], text=True, capture_output=True, env=dict(
+                PATH=os.path.dirname(cluster.PLUGIN) + ':' +
+                os.environ['PATH'], HOME=self.dir, KUBECONFIG=self.config))
+        return got.stdout.split()
+
+    def test_completion(self):
+        """One candidate a line, then the directive for kubectl."""
+        self.assertEqual(self.complete('fl'), ['flame', ':4'])
+        self.assertEqual(self.complete('top', 'deploy'),
+                         ['deployment/web', ':4'])
+        self.assertIn('pod/web-7c9f-1', self.complete('top', ''))
+        self.assertEqual(self.complete('top', '--preset', 'etcd-'),
+                         ['etcd-openshift', 'etcd-operator', ':4'])
+        self.assertIn('--debug', self.complete('top', 'x', '--d'))
+        self.assertIn('demo', self.complete('top', '-n', ''))
+        self.assertEqual(self.complete('top', '--via', 'p'),
+                         ['port-forward', 'proxy', ':4'])
 
     def test_through_kubectl(self):
         env = dict(PATH=os.path.dirname(cluster.PLUGIN) + ':' +
