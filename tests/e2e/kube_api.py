@@ -23,7 +23,6 @@ import socket
 import ssl
 import tempfile
 import threading
-import urllib.parse
 import uuid
 
 import certificates
@@ -31,8 +30,9 @@ import kube_inside
 import kube_wire
 from kube_forms import (aggregated_group, api_group, api_resource, openapi,
                         review_of, secret_of, table)
-from kube_objects import (BY_NAME, RESOURCES, Failure, Resource, Store,
-                          json_patch, merge_patch, strategic_patch)
+from kube_objects import (BY_NAME, RESOURCES, Failure, Store, json_patch,
+                          merge_patch, strategic_patch)
+from kube_request import REVIEWS, Request, forbidden, matches
 
 EVERYTHING = [{'apiGroups': ['*'], 'resources': ['*'], 'verbs': ['*']},
               {'nonResourceURLs': ['*'], 'verbs': ['*']}]
@@ -48,8 +48,6 @@ VERSION = {'major': '1', 'minor': '36', 'gitVersion': 'v1.36.4',
            'gitCommit': '0' * 40, 'gitTreeState': 'clean',
            'buildDate': '2026-08-20T03:00:00Z', 'goVersion': 'go1.26.10',
            'compiler': 'gc', 'platform': 'linux/amd64'}
-REVIEWS = {'selfsubjectaccessreviews', 'subjectaccessreviews',
-           'tokenreviews'}
 
 
 def pod(namespace, name, labels=None, annotations=None, containers=None,
@@ -247,25 +245,6 @@ class Server:
         return found
 
 
-def matches(rule, verb, group, resource, namespace, name, path):
-    def has(key, value):
-        listed = rule.get(key, [])
-        return '*' in listed or value in listed
-    if not has('verbs', verb):
-        return False
-    if path is not None:
-        return any(path == u or u == '*' or
-                   (u.endswith('*') and path.startswith(u[:-1]))
-                   for u in rule.get('nonResourceURLs', []))
-    if 'resources' not in rule or not has('apiGroups', group):
-        return False
-    if rule.get('namespace') not in (None, namespace):
-        return False
-    if rule.get('resourceNames') and name not in rule['resourceNames']:
-        return False
-    return has('resources', resource)
-
-
 class Listener(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
@@ -288,72 +267,6 @@ class Listener(http.server.ThreadingHTTPServer):
                 wrapped.close()
             except OSError:
                 pass
-
-
-class Request:
-    """What a path asks for."""
-
-    def __init__(self, method, target):
-        url = urllib.parse.urlsplit(target)
-        self.path, self.method = url.path, method
-        self.query = dict(urllib.parse.parse_qsl(url.query, True))
-        self.all = urllib.parse.parse_qs(url.query, True)
-        self.raw_query = url.query
-        self.resource = self.group = None
-        self.namespace = self.name = self.sub = self.rest = ''
-        parts = url.path.strip('/').split('/')
-        if parts[0] == 'api' and len(parts) > 2:
-            self.group, parts = '', parts[2:]
-        elif parts[0] == 'apis' and len(parts) > 3:
-            self.group, parts = parts[1], parts[3:]
-        else:
-            return
-        if parts[0] == 'namespaces' and len(parts) > 2:
-            self.namespace, parts = parts[1], parts[2:]
-        self.plural = parts[0]
-        self.resource = BY_NAME.get((self.group, parts[0]))
-        if not self.resource and parts[0] in REVIEWS:
-            self.resource = Resource(self.group, parts[0], '')
-        self.name = parts[1] if len(parts) > 1 else ''
-        self.sub = parts[2] if len(parts) > 2 else ''
-        self.rest = '/'.join(parts[3:])
-
-    @property
-    def verb(self):
-        if self.group is None:
-            return self.method.lower()
-        if self.method in ('GET', 'HEAD'):
-            if self.sub or self.name:
-                return 'get'
-            return ('watch' if self.query.get('watch') in ('true', '1')
-                    else 'list')
-        return {'POST': 'create', 'PUT': 'update', 'PATCH': 'patch',
-                'DELETE': 'delete'}[self.method]
-
-    @property
-    def full(self):
-        return self.plural + ('/' + self.sub if self.sub else '')
-
-
-def forbidden(user, request, verb):
-    if request.resource is None:
-        return Failure(403, 'Forbidden', 'forbidden: User "%s" cannot %s '
-                       'path "%s"' % (user, verb, request.path), {})
-    group, plural = request.group, request.plural
-    scope = (' in the namespace "%s"' % request.namespace
-             if request.namespace else ' at the cluster scope')
-    details = {}
-    if request.name:
-        details['name'] = request.name
-    if group:
-        details['group'] = group
-    details['kind'] = plural
-    return Failure(
-        403, 'Forbidden',
-        '%s%s%s is forbidden: User "%s" cannot %s resource "%s" in API group '
-        '"%s"%s' % (plural, '.' + group if group else '',
-                    ' "%s"' % request.name if request.name else '', user,
-                    verb, request.full, group, scope), details)
 
 
 class Handler(kube_inside.Inside, http.server.BaseHTTPRequestHandler):
