@@ -78,6 +78,25 @@ class Kubernetes(cluster.ClusterCase):
         self.assertFalse({'runAsUser', 'fsGroup'}
                          & set(spec['securityContext']))
 
+    def test_the_collector_knows_its_flags(self):
+        """`pprofd config` reads them all, and complains of others."""
+        folder = os.path.join(MANIFESTS, 'overlays')
+        for where in [MANIFESTS] + [os.path.join(folder, name)
+                                    for name in sorted(os.listdir(folder))]:
+            objects = self.objects(where)
+            if ('Deployment', 'pprofd') not in objects:
+                continue
+            with open(self.path('pprofd.yaml'), 'w') as f:
+                f.write(objects['ConfigMap', 'pprofd']['data']['pprofd.yaml'])
+            command, *args = objects['Deployment', 'pprofd']['spec'][
+                'template']['spec']['containers'][0]['args']
+            self.assertEqual(command, 'serve')
+            got = subprocess.run(
+                [cluster.PPROFD, 'config'] + [
+                    a.replace('/etc/pprofd', self.dir) for a in args],
+                capture_output=True, text=True)
+            self.assertEqual(got.returncode, 0, got.stderr)
+
     def test_a_typo_is_found(self):
         item = self.objects(MANIFESTS)['Deployment', 'pprofd']
         self.assertEqual(kube_schema.check(item), [])
