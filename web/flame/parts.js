@@ -1,7 +1,7 @@
 // Pieces around the flame graph: the path to a frame, the colours' legend,
 // and the bar between the two panes.
 
-import { el, everyFrame } from '../base/dom.js';
+import { el, whenQuiet } from '../base/dom.js';
 import { recall, remember } from '../base/memory.js';
 import { percentText } from '../base/numbers.js';
 import { changeColor, colorOf, theme } from './colors.js';
@@ -10,6 +10,7 @@ import { OVERLAY_STRENGTH } from './look.js';
 /** @typedef {import('./tree.js').Tree} Tree */
 
 const LEAST_WIDTH = 180;
+const FIT_MS = 80; // measuring must not delay the first picture
 
 /** The frames from the root to one, each a way back. */
 export class Breadcrumb {
@@ -23,7 +24,7 @@ export class Breadcrumb {
     this.element = el('nav', { class: 'crumbs', 'aria-label': 'Path' },
       this.list);
     // The end of the path is seen; where the rest is cut off, it fades.
-    this.fit = everyFrame(() => this.element.classList.toggle('cut',
+    this.fit = whenQuiet(FIT_MS, () => this.element.classList.toggle('cut',
       this.element.scrollWidth > this.element.clientWidth));
     new ResizeObserver(this.fit).observe(this.element);
   }
@@ -55,7 +56,7 @@ export class Legend {
       onclick: () => this.open(!this.element.classList.contains('open')) });
     this.element = el('div', { class: 'legend', role: 'group',
       'aria-label': 'Colours' }, this.list, this.more);
-    this.fit = everyFrame(() => this.count());
+    this.fit = whenQuiet(FIT_MS, () => this.count());
     new ResizeObserver(this.fit).observe(this.element);
   }
 
@@ -79,7 +80,7 @@ export class Legend {
   /** @param {boolean} isOpen */
   open(isOpen) {
     this.element.classList.toggle('open', isOpen);
-    this.fit();
+    this.count();
   }
 
   /** @param {import('./colors.js').Coloring} coloring @param {number} whole
