@@ -57,7 +57,8 @@ export class Legend {
     this.element = el('div', { class: 'legend', role: 'group',
       'aria-label': 'Colours' }, this.list, this.more);
     this.fit = whenQuiet(FIT_MS, () => this.count());
-    new ResizeObserver(this.fit).observe(this.element);
+    // Also when the button takes room from it.
+    new ResizeObserver(this.fit).observe(this.list);
   }
 
   /** How many entries are beyond the first line? */
