@@ -281,6 +281,43 @@ test('keys work at once, and Shift F10 opens the menu of the selected box',
     await page.context().close();
   });
 
+test('every control is reached by Tab and shows that it has the focus',
+  async () => {
+    for (const colorScheme of ['light', 'dark']) {
+      const page = await open(`${ui}flamegraph?f=serve`, { colorScheme });
+      for (const key of ['ArrowDown', 'ArrowDown', 'i']) {
+        await page.keyboard.press(key);
+      }
+      await page.locator('.inspector h3').waitFor();
+      await page.locator('.skip').focus();
+      const ringless = new Set();
+      for (let i = 0; i < 150; i++) {
+        await page.keyboard.press('Tab');
+        const { name, ring, seen } = await page.evaluate(() => {
+          const at = document.activeElement;
+          const style = getComputedStyle(at);
+          const again = at.hasAttribute('data-reached') ||
+            at === document.body;
+          at.setAttribute('data-reached', '');
+          return { seen: again, name: at.className || at.tagName,
+            ring: style.outlineStyle !== 'none' &&
+              parseFloat(style.outlineWidth) >= 1 };
+        });
+        if (seen) break;
+        if (!ring) ringless.add(name);
+      }
+      assert.deepEqual([...ringless], []);
+      const left = await page.evaluate(() => [...document.querySelectorAll(
+        'button, a[href], input, select, summary, [tabindex="0"]')]
+        .filter((one) => !one.disabled && one.tabIndex >= 0 &&
+          one.checkVisibility({ visibilityProperty: true }) &&
+          !one.hasAttribute('data-reached') && !one.closest('.skip'))
+        .map((one) => one.outerHTML.slice(0, 90)));
+      assert.deepEqual(left, []);
+      await page.context().close();
+    }
+  });
+
 test('details are a dialog, and Escape closes that alone', async () => {
   const page = await open(`${ui}flamegraph`);
   const box = await boxOf(page, 'db::query');
