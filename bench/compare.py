@@ -10,7 +10,7 @@ Both builds run in turn, so that a busy machine hurts both.  Sections:
 bodies    what request bodies cost the HTTP server, in ms of CPU time, and how
           long /healthz takes while eight clients send chunks of one byte
 reports   instructions (valgrind) that each report format needs
-page      CPU time of each data request of the page
+page      instructions that each data request of the page needs
 endpoint  CPU time of each request to the endpoint of an idle program
 lockstep  largest error of a share, in percentage points, for loops in step
           with the sampling interval
@@ -121,15 +121,25 @@ def bodies(c):
 
 # --- reports -------------------------------------------------------------------
 
+VALGRIND = ['valgrind', '--tool=cachegrind', '--cache-sim=no',
+            '--cachegrind-out-file=/dev/null']
+
+
+def count_of(said):
+    """The instructions that valgrind has counted."""
+    found = re.search(r'I +refs: +([\d,]+)', said)
+    if not found:
+        sys.exit('valgrind says\n' + said)
+    return int(found.group(1).replace(',', ''))
+
+
 def instructions(command, env):
     done = subprocess.run(
-        ['valgrind', '--tool=cachegrind', '--cache-sim=no',
-         '--cachegrind-out-file=/dev/null', *command], text=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env)
-    found = re.search(r'I +refs: +([\d,]+)', done.stderr)
-    if done.returncode != 0 or not found:
+        [*VALGRIND, *command], text=True, stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE, env=env)
+    if done.returncode != 0:
         sys.exit(' '.join(command) + '\n' + done.stderr)
-    return int(found.group(1).replace(',', ''))
+    return count_of(done.stderr)
 
 
 def own_profile(c):
@@ -222,36 +232,40 @@ class Server:
         self.process.wait()
 
 
-def requests(c, title, servers, paths, times):
+def requests(title, servers, paths, times):
     heading(title)
     for path in paths:
-        got = []
-        for i in range(times):
-            for server in servers:
-                # Another word each time, or the page gives what it has.
-                mark = ('&' if '?' in path else '?') + '_=%d' % i
-                got.append(server.ask(path + mark))
+        got = [server.ask(path) for _ in range(times) for server in servers]
         if None in got:
             print('%-44s%14s' % (path, 'not in both'))
             continue
         row(path, min(got[::2]), min(got[1::2]), '%.3f')
 
 
+PAGES = ['/ui/data/' + name for name in (
+    'meta', 'flame', 'top', 'graph', 'peek?f=a', 'stacks', 'raw', 'tags',
+    'traces', 'top?f=a')]
+
+
+def page_instructions(c, side, path, times):
+    """Of a page server that is asked for a path so many times."""
+    server = Server(
+        [*VALGRIND, side.path('pprof'), '-http', '127.0.0.1:0',
+         '-no_browser', c.profile(5000)], r'http://[\w.]+:(\d+)',
+        HOME=c.directory, PPROF_TMPDIR=c.directory)
+    for i in range(times):
+        # Another word each time, or the page gives what it has.
+        server.ask(path + ('&' if '?' in path else '?') + '_=%d' % i)
+    server.process.terminate()
+    return count_of(server.process.stderr.read())
+
+
 def page(c):
-    with contextlib.ExitStack() as stack:
-        servers = []
-        for side in c.sides:
-            servers.append(Server(
-                [side.path('pprof'), '-http', '127.0.0.1:0', '-no_browser',
-                 c.profile(20000)], r'http://[\w.]+:(\d+)',
-                HOME=c.directory, PPROF_TMPDIR=c.directory))
-            stack.callback(servers[-1].stop)
-        requests(c, 'page, ms of CPU time', servers, [
-            '/ui/', '/ui/data/meta', '/ui/data/flame', '/ui/data/top',
-            '/ui/data/graph', '/ui/data/peek?f=a', '/ui/data/stacks',
-            '/ui/data/raw', '/ui/data/tags', '/ui/data/traces',
-            '/ui/data/flame?f=a', '/ui/data/top?f=a', '/ui/data/graph?f=a'],
-            c.options.times * 3)
+    heading('page, millions of instructions')
+    for path in PAGES:
+        row(path, *((page_instructions(c, side, path, 3) -
+                     page_instructions(c, side, path, 1)) / 2e6
+                    for side in c.sides))
 
 
 IDLE_PROGRAM = '''
@@ -276,7 +290,7 @@ def endpoint(c):
             stack.callback(servers[-1].stop)
         time.sleep(3)
         base = '/debug/pprof/'
-        requests(c, 'endpoint, ms of CPU time', servers, [
+        requests('endpoint, ms of CPU time', servers, [
             '/healthz', base, base + 'cmdline', base + 'heap',
             base + 'heap?debug=1', base + 'allocs', base + 'threads',
             base + 'threads?debug=1', base + 'threads?debug=2',
@@ -345,7 +359,6 @@ def sleeper_rounds(c, side, program):
 def changed_calls(side, how, source, rounds):
     """How many of the calls return early or differently, of how many.
     Calls that hang or kill the program count, too."""
-    program = os.path.join(ROOT, 'tests', 'e2e', 'programs')
     program = os.path.join(os.environ['PPROF_BUILD'], 'tests', 'e2e',
                            'programs', 'waiting_calls')
     alone, seen = (subprocess.run(
