@@ -13,9 +13,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "http/server/connection_parts.h"
-
 /* A connection that has cost this much has done the expensive part of its
  * handshake: a signature takes several times as long. */
 #define EXPENSIVE_STEP_NS 200000

@@ -1,6 +1,7 @@
 #ifndef HTTP_SERVER_CONNECTION_H
 #define HTTP_SERVER_CONNECTION_H
 
+#include "base/clock.h"
 #include "http/server/chunks.h"
 #include "http/server/exchange.h"
 #include "http/server/job.h"
@@ -157,5 +158,30 @@ void connection_count(struct connection *c, struct connection_context *context);
 /* How much memory the body that is being received holds, times how long it
  * has: the larger, the worse a sender.  Negative while there is no body. */
 double connection_body_hold(const struct connection *c, int64_t now_ns);
+
+/*
+ * For the two files of a connection alone, connection.c and
+ * connection_reply.c.
+ */
+
+/* Buffers of more capacity are not kept between requests. */
+#define CONNECTION_KEEP_BYTES ((size_t)4 << 10)
+
+static inline void connection_set_deadline(struct connection *c, int64_t ns)
+{
+    c->deadline_ns = clock_monotonic_ns() + ns;
+}
+
+static inline bool http_request_has_body(const struct http_request *r)
+{
+    return r->chunked || r->body_bytes > 0;
+}
+
+/* connection_refuse() with another sentence than the status has. */
+void connection_refuse_with(struct connection *c, int status, const char *words,
+                            const struct connection_context *context);
+
+/* The reply is written: the next request may have arrived already. */
+void connection_drop_request(struct connection *c);
 
 #endif

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#include "http/server/connection_parts.h"
+#include "http/server/connection.h"
 
 #define LINGER_NS  (2 * SECOND)
 #define SMALL_BODY ((size_t)8 << 10) /* copied behind its head */
