@@ -3,6 +3,7 @@
 
 usage: bench/compare.py --before TREE [--build DIR] [--only SECTION,...]
                         [--times N] [--samples N] [--seconds N] [--peer]
+                        [--match REGEXP] [--small FILE]
 
 TREE is a checkout of another version with a finished build in TREE/build.
 Both builds run in turn, so that a busy machine hurts both.  Sections:
@@ -181,6 +182,8 @@ def reports(c):
     env = dict(os.environ, HOME=c.directory, PPROF_TMPDIR=c.directory)
     heading('reports, millions of instructions')
     for words in REPORTS:
+        if not re.search(c.options.match, ' '.join(words)):
+            continue
         arguments = report_arguments(c, words)
         if words[0].split('=')[0] in ('-weblist', '-proto', '-topproto',
                                       '-callgrind'):
@@ -263,6 +266,8 @@ def page_instructions(c, side, path, times):
 def page(c):
     heading('page, millions of instructions')
     for path in PAGES:
+        if not re.search(c.options.match, path):
+            continue
         row(path, *((page_instructions(c, side, path, 3) -
                      page_instructions(c, side, path, 1)) / 2e6
                     for side in c.sides))
@@ -486,6 +491,8 @@ def main():
     parser.add_argument('--seconds', type=float, default=5,
                         help='of a run of lockstep')
     parser.add_argument('--small', help='the profile for `small`')
+    parser.add_argument('--match', default='',
+                        help='rows of `reports` and `page`: a regexp')
     parser.add_argument('--peer', action='store_true')
     options = parser.parse_args()
     options.before = os.path.abspath(options.before)
