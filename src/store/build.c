@@ -26,6 +26,13 @@ bool builder_init(struct builder *b)
     return dict_init(&b->d);
 }
 
+void builder_borrow(struct builder *b, const struct dict *d)
+{
+    *b = (struct builder){.scratch = BUF_INIT(STORE_BUF_BYTES)};
+    b->d = *d;
+    b->borrows = true;
+}
+
 void builder_release(struct builder *b)
 {
     for (size_t i = 0; i < b->n; i++) {
@@ -34,7 +41,8 @@ void builder_release(struct builder *b)
         free(b->rows[i].extras);
     }
     free(b->rows);
-    dict_release(&b->d);
+    if (!b->borrows)
+        dict_release(&b->d);
     buf_release(&b->scratch);
     *b = (struct builder){0};
 }
@@ -51,13 +59,32 @@ static bool import_samples(struct dict_import *m, const struct row_samples *s,
 {
     if (!row_samples_resize(out, s->n, s->columns))
         return false;
-    for (size_t i = 0; i < s->n; i++)
+    for (size_t i = 0; m && i < s->n; i++)
         if (!dict_import_node(m, s->nodes[i], &out->nodes[i]) ||
             !dict_import_record(m, DICT_LABELS, s->labels[i], &out->labels[i]))
             return false;
+    if (s->n && !m) {
+        memcpy(out->nodes, s->nodes, s->n * sizeof(*s->nodes));
+        memcpy(out->labels, s->labels, s->n * sizeof(*s->labels));
+    }
     if (s->n && s->columns)
         memcpy(out->values, s->values, s->n * s->columns * sizeof(*s->values));
     return true;
+}
+
+/* The numbers in a description, and its extras into b->scratch. */
+static bool import_meta(struct builder *b, struct dict_import *m,
+                        const struct row_meta *meta, struct row_meta *to)
+{
+    buf_clear(&b->scratch);
+    if (!m) {
+        buf_add(&b->scratch, meta->extras);
+        return buf_ok(&b->scratch);
+    }
+    return row_extras_translate(meta->extras, import_ref, m, &b->scratch) &&
+           dict_import_record(m, DICT_SERIES, meta->series, &to->series) &&
+           dict_import_record(m, DICT_HEADER, meta->header, &to->header) &&
+           dict_import_record(m, DICT_IMAGE, meta->image, &to->image);
 }
 
 static bool copy_meta(struct builder *b, struct dict_import *m,
@@ -75,11 +102,7 @@ static bool copy_meta(struct builder *b, struct dict_import *m,
         to->totals[i] = meta->totals[i];
         to->changes[i] = meta->changes[i];
     }
-    buf_clear(&b->scratch);
-    if (!row_extras_translate(meta->extras, import_ref, m, &b->scratch) ||
-        !dict_import_record(m, DICT_SERIES, meta->series, &to->series) ||
-        !dict_import_record(m, DICT_HEADER, meta->header, &to->header) ||
-        !dict_import_record(m, DICT_IMAGE, meta->image, &to->image))
+    if (!import_meta(b, m, meta, to))
         return false;
     to->extras = STR("");
     if (b->scratch.len) {
@@ -126,7 +149,7 @@ bool builder_add(struct builder *b, struct dict_import *m,
     if (!grow(&b->rows, &b->cap, b->n + 1))
         return false;
     row = &b->rows[b->n++];
-    *row = (struct build_row){0};
+    *row = (struct build_row){.kind = b->kind};
     b->samples += s->n;
     return copy_meta(b, m, meta, row) && pack_row(b, m, s, before, row);
 }
@@ -137,7 +160,7 @@ bool builder_add(struct builder *b, struct dict_import *m,
 
 struct blocks {
     struct builder *b;
-    const struct segment_map *map;
+    const struct segment_map *map; /* NULL: the numbers stay */
     int level;
     built_each *each;
     void *arg;
@@ -178,7 +201,7 @@ static bool flush(struct blocks *k)
     block->times = k->times;
     if (!k->each(k->arg, block, k->err))
         return false;
-    *block = (struct built_block){.series = block->series};
+    *block = (struct built_block){.series = block->series, .kind = block->kind};
     buf_clear(&k->metas);
     buf_clear(&k->packed);
     return true;
@@ -186,9 +209,12 @@ static bool flush(struct blocks *k)
 
 static void renumber(struct blocks *k, struct row_samples *s)
 {
-    const uint32_t *nodes = k->map->to[DICT_KINDS];
-    const uint32_t *labels = k->map->to[DICT_LABELS];
+    const uint32_t *nodes, *labels;
 
+    if (!k->map)
+        return;
+    nodes = k->map->to[DICT_KINDS];
+    labels = k->map->to[DICT_LABELS];
     for (size_t i = 0; i < s->n; i++) {
         s->nodes[i] = nodes[s->nodes[i]];
         s->labels[i] = labels[s->labels[i]];
@@ -312,6 +338,8 @@ static bool map_ref(void *arg, enum dict_kind kind, uint32_t from, uint32_t *to)
 static bool translate_extras(struct blocks *k, struct row_meta *m,
                              struct buf *extras)
 {
+    if (!k->map)
+        return true;
     m->series = k->map->to[DICT_SERIES][m->series];
     m->header = k->map->to[DICT_HEADER][m->header];
     m->image = k->map->to[DICT_IMAGE][m->image];
@@ -325,11 +353,13 @@ static bool translate_extras(struct blocks *k, struct row_meta *m,
 
 static int compare_rows(const void *x, const void *y)
 {
-    const struct row_meta *a = &((const struct build_row *)x)->meta;
-    const struct row_meta *b = &((const struct build_row *)y)->meta;
+    const struct build_row *v = x, *w = y;
+    const struct row_meta *a = &v->meta, *b = &w->meta;
 
     if (a->series != b->series)
         return a->series < b->series ? -1 : 1;
+    if (v->kind != w->kind)
+        return v->kind < w->kind ? -1 : 1;
     if (a->created_ns != b->created_ns)
         return a->created_ns < b->created_ns ? -1 : 1;
     return memcmp(a->id.bytes, b->id.bytes, STORE_ID_BYTES);
@@ -343,10 +373,12 @@ static bool write_blocks(struct blocks *k)
     qsort(b->rows, b->n, sizeof(*b->rows), compare_rows);
     for (size_t i = 0; ok && i < b->n; i++) {
         uint32_t series = b->rows[i].meta.series;
+        unsigned kind = b->rows[i].kind;
 
-        if (i == 0 || k->block.series != series) {
+        if (i == 0 || k->block.series != series || k->block.kind != kind) {
             ok = flush(k);
             k->block.series = series;
+            k->block.kind = kind;
             k->has_before = false;
             k->lost = 0;
         }
@@ -355,25 +387,18 @@ static bool write_blocks(struct blocks *k)
     return ok && flush(k);
 }
 
-bool builder_finish(struct builder *b, int level, built_dict *dict,
-                    built_each *each, void *arg, struct error *err)
+static bool make_blocks(struct builder *b, const struct segment_map *map,
+                        int level, built_each *each, void *arg,
+                        struct error *err)
 {
-    struct segment_map map;
-    struct buf packed = BUF_INIT(STORE_BUF_BYTES);
     struct blocks k = {.b = b, .level = level, .each = each, .arg = arg};
     bool ok;
 
     k.err = err;
+    k.map = map;
     k.metas = k.packed = k.row = BUF_INIT(STORE_BUF_BYTES);
     k.meta_out = k.samples_out = BUF_INIT(STORE_BUF_BYTES);
-    if (!segment_pack(&b->d, level, &map, &packed, err)) {
-        buf_release(&packed);
-        return false;
-    }
-    k.map = &map;
-    ok = dict(arg, buf_str(&packed), &b->d, err) && write_blocks(&k);
-    segment_map_release(&map);
-    buf_release(&packed);
+    ok = write_blocks(&k);
     buf_release(&k.metas);
     buf_release(&k.packed);
     buf_release(&k.row);
@@ -381,5 +406,29 @@ bool builder_finish(struct builder *b, int level, built_dict *dict,
     buf_release(&k.samples_out);
     row_samples_release(&k.current);
     row_samples_release(&k.before);
+    return ok;
+}
+
+bool builder_finish_blocks(struct builder *b, int level, built_each *each,
+                           void *arg, struct error *err)
+{
+    return make_blocks(b, NULL, level, each, arg, err);
+}
+
+bool builder_finish(struct builder *b, int level, built_dict *dict,
+                    built_each *each, void *arg, struct error *err)
+{
+    struct segment_map map;
+    struct buf packed = BUF_INIT(STORE_BUF_BYTES);
+    bool ok;
+
+    if (!segment_pack(&b->d, level, &map, &packed, err)) {
+        buf_release(&packed);
+        return false;
+    }
+    ok = dict(arg, buf_str(&packed), &b->d, err) &&
+         make_blocks(b, &map, level, each, arg, err);
+    segment_map_release(&map);
+    buf_release(&packed);
     return ok;
 }

@@ -20,10 +20,13 @@ struct build_row {
     unsigned char *packed; /* samples, then those of the row before */
     size_t samples_n, before_n;
     unsigned char *extras;
+    unsigned kind;
 };
 
 struct builder {
     struct dict d;
+    bool borrows;  /* the dictionary is somebody else's */
+    unsigned kind; /* of the rows that are added; kinds share no block */
     struct build_row *rows;
     size_t n, cap;
     size_t samples; /* of all rows */
@@ -33,10 +36,14 @@ struct builder {
 bool builder_init(struct builder *b);
 void builder_release(struct builder *b);
 
+/* A builder of rows that have the numbers of a dictionary already; it must
+ * stay as it is. */
+void builder_borrow(struct builder *b, const struct dict *d);
+
 /*
- * Adds a row in the numbers of m->from; m->to must be &b->d.  `before` is
- * the row before it in its series where that is not among the rows added,
- * or NULL.
+ * Adds a row in the numbers of m->from; m->to must be &b->d.  For borrowed
+ * dictionaries m is NULL.  `before` is the row before it in its series where
+ * that is not among the rows added, or NULL.
  */
 bool builder_add(struct builder *b, struct dict_import *m,
                  const struct row_meta *meta, const struct row_samples *s,
@@ -44,6 +51,7 @@ bool builder_add(struct builder *b, struct dict_import *m,
 
 struct built_block {
     uint32_t series; /* number in the packed dictionary */
+    unsigned kind;
     int64_t t0_ns, t1_ns;
     size_t n;
     uint64_t profiles, posted_bytes;
@@ -63,6 +71,11 @@ typedef bool built_each(void *arg, const struct built_block *block,
  */
 bool builder_finish(struct builder *b, int level, built_dict *dict,
                     built_each *each, void *arg, struct error *err);
+
+/* The same without the dictionary, for a borrowed one that is stored: its
+ * numbers stay. */
+bool builder_finish_blocks(struct builder *b, int level, built_each *each,
+                           void *arg, struct error *err);
 
 /*
  * Reading blocks.

@@ -471,10 +471,10 @@ TEST(a_damaged_log_is_refused_with_words)
     store_clean();
 }
 
-TEST(a_newer_store_is_refused)
+static void expect_refused(const char *version, const char *words)
 {
     struct store_options o;
-    char path[8192];
+    char path[8192], sql[64];
     struct error err;
     sqlite3 *db;
 
@@ -482,13 +482,21 @@ TEST(a_newer_store_is_refused)
     o = store_test_options();
     store_close(store_reopen(NULL));
     snprintf(path, sizeof(path), "%s/head.db", store_dir);
+    snprintf(sql, sizeof(sql), "PRAGMA user_version=%s", version);
     sqlite3_open(path, &db);
-    sqlite3_exec(db, "PRAGMA user_version=99", NULL, NULL, NULL);
+    sqlite3_exec(db, sql, NULL, NULL, NULL);
     sqlite3_close(db);
     EXPECT(sqlite_store_open(&o, &err) == NULL);
-    EXPECT(strstr(err.text, "the store has version 99, this program knows "
-                            "versions up to 1; use a newer pprofd"));
+    EXPECT(strstr(err.text, words));
     store_clean();
+}
+
+TEST(a_newer_or_older_store_is_refused)
+{
+    expect_refused("99", "the store has version 99, this program knows "
+                         "versions up to 2; use a newer pprofd");
+    expect_refused("1", "the store has version 1, from before the first "
+                        "release; use another directory");
 }
 
 TEST(a_second_process_is_refused)

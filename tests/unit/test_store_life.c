@@ -1,7 +1,6 @@
 /*
- * What happens to profiles after they have arrived: joining, sums,
- * retention, changes of cumulative profiles, and the questions that are
- * asked of all of it.
+ * What happens to profiles after they have arrived: joining, sums, changes of
+ * cumulative profiles, and the questions that are asked of all of it.
  */
 #include "test.h"
 
@@ -9,61 +8,7 @@
 
 #include "random_profile.h"
 #include "sketch.h"
-#include "store_support.h"
-
-#define SECOND ((int64_t)1000000000)
-#define HOUR   (3600 * SECOND)
-#define DAY    (24 * HOUR)
-
-static int64_t now_ns;
-
-static int64_t test_clock(void)
-{
-    return now_ns;
-}
-
-/* A midnight. */
-#define MIDNIGHT ((int64_t)1700006400 * SECOND)
-
-static struct store_options clocked(void)
-{
-    struct store_options o = store_test_options();
-
-    o.now_ns = test_clock;
-    return o;
-}
-
-static void work_off(struct store *s)
-{
-    struct store_stats stats;
-
-    while (sqlite_store_work(s))
-        continue;
-    store_get_stats(s, &stats);
-    if (stats.background_errors) {
-        test_failed = true;
-        printf("# background: %s\n", stats.last_background_error);
-    }
-}
-
-static struct store_stats stats_of(struct store *s)
-{
-    struct store_stats stats;
-
-    store_get_stats(s, &stats);
-    return stats;
-}
-
-static struct profile *merged(struct store *s, const struct store_query *q,
-                              enum store_values values)
-{
-    struct profile *p = NULL;
-    struct error err;
-
-    if (store_merge(s, q, values, NULL, &p, NULL, &err) != STORE_OK)
-        printf("# merge: %s\n", err.text);
-    return p;
-}
+#include "store_clock.h"
 
 /*
  * Many random profiles over two days, and their sum.
@@ -195,7 +140,7 @@ TEST(sums_of_every_level_are_exact)
     s = store_reopen(&o);
     put_many(s, &m, &state);
     work_off(s);
-    EXPECT(stats_of(s).downsamplings == 6);
+    EXPECT(stats_of(s).downsamplings == 2); /* one segment for each day */
     EXPECT(range_equal(s, &m, INT64_MIN, INT64_MAX));
     for (int i = 0; i < 40; i++) {
         int64_t from = MIDNIGHT + (int64_t)random_below(&state, 48) * HOUR +
@@ -236,191 +181,6 @@ TEST(sums_are_made_again_when_profiles_come_late)
         profile_free(got);
     }
     EXPECT(stats_of(s).downsamplings == 3);
-    store_close(s);
-    profile_free(p);
-    store_clean();
-}
-
-/*
- * Retention.
- */
-
-static size_t count_files(const char *prefix)
-{
-    DIR *d = opendir(store_dir);
-    struct dirent *e;
-    size_t n = 0;
-
-    while (d && (e = readdir(d)))
-        n += strncmp(e->d_name, prefix, strlen(prefix)) == 0 &&
-             strstr(e->d_name, ".db") == e->d_name + strlen(e->d_name) - 3;
-    if (d)
-        closedir(d);
-    return n;
-}
-
-static bool count_one(void *arg, const struct store_profile *p)
-{
-    (void)p;
-    ++*(size_t *)arg;
-    return true;
-}
-
-static size_t count_profiles(struct store *s, const char *service)
-{
-    struct store_matcher m = {
-        .field = STORE_SERVICE, .op = STORE_EQUAL, .value = str_from(service)};
-    struct store_query q = {&m, 1, INT64_MIN, INT64_MAX};
-    struct error err;
-    size_t n = 0;
-
-    if (store_list(s, &q, NULL, NULL, count_one, &n, NULL, &err) != STORE_OK)
-        printf("# list: %s\n", err.text);
-    return n;
-}
-
-TEST(what_is_too_old_goes_by_service_and_type)
-{
-    struct store_retention rules[] = {
-        {.service = STR("keep")},
-        {.service = STR(""), .max_age_ns = {2 * DAY}},
-    };
-    struct store_options o;
-    struct store *s;
-    struct profile *p = sketch("types x/count\nmain;a 1\n");
-    struct error err;
-
-    store_place();
-    o = clocked();
-    o.retention = rules;
-    o.n_retention = 2;
-    now_ns = MIDNIGHT + 10 * DAY;
-    s = store_reopen(&o);
-    for (int day = 0; day < 10; day++) {
-        put_profile(s, p, "drop", "cpu", MIDNIGHT + day * DAY, NULL);
-        if (day < 5)
-            put_profile(s, p, "keep", "cpu", MIDNIGHT + day * DAY, NULL);
-    }
-    EXPECT(sqlite_store_seal_all(s, &err));
-    EXPECT(count_files("day-") == 10);
-    work_off(s);
-    EXPECT(count_profiles(s, "drop") == 2);
-    EXPECT(count_profiles(s, "keep") == 5);
-    EXPECT(count_files("day-") == 7);
-    store_close(s);
-    profile_free(p);
-    store_clean();
-}
-
-/*
- * Profiles that have expired are gone, though the log still has a part of
- * them for the sake of another service's.  `first` comes in first.
- */
-static void expire_in_the_log(const char *first, const char *second,
-                              const struct store_retention *rule,
-                              uint64_t max_disk_bytes)
-{
-    struct store_options o = clocked();
-    struct profile *p = sketch("types x/count\nmain;a 1\n");
-    struct profile *q = sketch("types x/count\nmain;b 1\n");
-    const char *order[] = {first, second, "old", "old"};
-    struct store *s;
-
-    o.seal_profiles = 3;
-    o.retention = rule;
-    o.n_retention = rule ? 1 : 0;
-    o.max_disk_bytes = max_disk_bytes;
-    now_ns = MIDNIGHT + 10 * DAY;
-    s = store_reopen(&o);
-    for (int i = 0; i < 4; i++)
-        put_profile(s, i % 2 ? q : p, order[i], "cpu",
-                    strcmp(order[i], "old") == 0 ? MIDNIGHT : now_ns, NULL);
-    work_off(s);
-    EXPECT(count_files("day-") == 0);
-    EXPECT(count_profiles(s, "old") == 0);
-    for (int i = 0; s && i < 2; i++) {
-        store_close(s);
-        s = store_reopen(&o);
-        EXPECT(s != NULL);
-        EXPECT(!s || count_profiles(s, "new") == 1);
-        EXPECT(!s || count_profiles(s, "old") == 0);
-        if (s)
-            work_off(s);
-    }
-    store_close(s);
-    profile_free(p);
-    profile_free(q);
-}
-
-TEST(expired_profiles_leave_a_log_that_can_be_read)
-{
-    const struct store_retention rule = {.max_age_ns = {2 * DAY}};
-    static const char *const orders[][2] = {{"old", "new"}, {"new", "old"}};
-
-    for (int i = 0; i < 2; i++) {
-        store_place();
-        expire_in_the_log(orders[i][0], orders[i][1], &rule, 0);
-        store_clean();
-        store_place();
-        expire_in_the_log(orders[i][0], orders[i][1], NULL, 1);
-        store_clean();
-    }
-}
-
-TEST(a_limit_on_the_disk_deletes_the_oldest_days)
-{
-    struct store_options o;
-    struct store *s;
-    struct profile *p = sketch("types x/count\nmain;a 1\n");
-    struct error err;
-
-    store_place();
-    o = clocked();
-    o.max_disk_bytes = 1;
-    now_ns = MIDNIGHT + 4 * DAY + HOUR;
-    s = store_reopen(&o);
-    for (int day = 0; day < 5; day++)
-        put_profile(s, p, "api", "cpu", MIDNIGHT + day * DAY, NULL);
-    EXPECT(sqlite_store_seal_all(s, &err));
-    work_off(s);
-    EXPECT(count_files("day-") == 1); /* today's stays */
-    EXPECT(count_profiles(s, "api") == 1);
-    store_close(s);
-    profile_free(p);
-    store_clean();
-}
-
-TEST(profiles_go_when_their_sums_are_made_and_sums_answer)
-{
-    struct store_retention rule = {.max_age_ns = {DAY, 0, 0, 100 * DAY}};
-    struct store_options o;
-    struct store *s;
-    struct profile *p = sketch("types x/count\nmain;a 3\n"), *got;
-    struct store_query q = everything();
-    struct error err;
-
-    store_place();
-    o = clocked();
-    o.levels = 1u << STORE_DAY;
-    o.retention = &rule;
-    o.n_retention = 1;
-    now_ns = MIDNIGHT + 5 * DAY;
-    s = store_reopen(&o);
-    for (int i = 0; i < 10; i++)
-        put_profile(s, p, "api", "cpu", MIDNIGHT + i * HOUR, NULL);
-    EXPECT(sqlite_store_seal_all(s, &err));
-    work_off(s);
-    EXPECT(count_files("day-20231115.db") == 0);
-    EXPECT(count_files("day-20231115-1d.db") == 1);
-    EXPECT(count_profiles(s, "api") == 0);
-    got = merged(s, &q, STORE_AS_SENT);
-    EXPECT(got && got->n_samples == 1 && got->values[0] == 30);
-    profile_free(got);
-    store_close(s);
-    s = store_reopen(&o);
-    got = merged(s, &q, STORE_AS_SENT);
-    EXPECT(got && got->values[0] == 30);
-    profile_free(got);
     store_close(s);
     profile_free(p);
     store_clean();

@@ -88,7 +88,8 @@ static void check_block(struct checking *k, sqlite3 *db, sqlite3_stmt *st,
                     &err);
     while (ok && (ok = block_next(&r, &more, &err)) && more)
         profiles += r.meta.profiles;
-    k->out->profiles += profiles;
+    if (sqlite3_column_int(st, 4) == STORE_RAW)
+        k->out->profiles += profiles;
     if (!ok)
         found(k, "block %lld, %lld profiles: %s",
               (long long)sqlite3_column_int64(st, 0),
@@ -115,7 +116,8 @@ static void check_segment(struct checking *k, sqlite3 *db, sqlite3_stmt *st,
               (long long)sqlite3_column_int64(st, 2), err.text);
         return;
     }
-    each_row(k, db, "SELECT id, meta, samples, n FROM block WHERE segment=?",
+    each_row(k, db,
+             "SELECT id, meta, samples, n, level FROM block WHERE segment=?",
              sqlite3_column_int64(st, 0), check_block, &d);
     dict_release(&d);
 }

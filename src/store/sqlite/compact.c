@@ -24,6 +24,7 @@ enum {
 
 struct candidate {
     int64_t id, profiles;
+    int64_t summed; /* those of one segment are complete, or not there */
     unsigned tier;
 };
 
@@ -51,6 +52,8 @@ static int by_tier(const void *x, const void *y)
 {
     const struct candidate *a = x, *b = y;
 
+    if (a->summed != b->summed)
+        return a->summed < b->summed ? -1 : 1;
     if (a->tier != b->tier)
         return a->tier < b->tier ? -1 : 1;
     return (a->id > b->id) - (a->id < b->id);
@@ -66,7 +69,8 @@ static void choose(struct compaction *k)
         qsort(k->v, k->n, sizeof(*k->v), by_tier);
     for (; start < k->n; start = end) {
         for (end = start, profiles = 0; end < k->n; end++) {
-            if ((!k->over && k->v[end].tier != k->v[start].tier) ||
+            if (k->v[end].summed != k->v[start].summed ||
+                (!k->over && k->v[end].tier != k->v[start].tier) ||
                 profiles + k->v[end].profiles > MOST_PROFILES)
                 break;
             profiles += k->v[end].profiles;
@@ -86,7 +90,8 @@ static void choose(struct compaction *k)
 static bool load_candidates(struct compaction *k, struct error *err)
 {
     sqlite3_stmt *st = db_prepare(
-        k->c->db, "SELECT id, profiles FROM segment WHERE service=?", err);
+        k->c->db, "SELECT id, profiles, summed FROM segment WHERE service=?",
+        err);
     bool more, ok = st != NULL;
 
     k->n = 0;
@@ -97,8 +102,9 @@ static bool load_candidates(struct compaction *k, struct error *err)
 
         ok = grow(&k->v, &k->cap, k->n + 1) || error_set(err, "out of memory");
         if (ok)
-            k->v[k->n++] = (struct candidate){sqlite3_column_int64(st, 0),
-                                              profiles, tier_of(profiles)};
+            k->v[k->n++] = (struct candidate){
+                sqlite3_column_int64(st, 0), profiles,
+                sqlite3_column_int64(st, 2), tier_of(profiles)};
     }
     sqlite3_finalize(st);
     return ok;
@@ -152,7 +158,8 @@ static bool add_blocks(struct compaction *k, int64_t segment, struct builder *b,
                        const struct dict *d, struct error *err)
 {
     sqlite3_stmt *st = db_prepare(
-        k->c->db, "SELECT meta, samples FROM block WHERE segment=?", err);
+        k->c->db, "SELECT meta, samples, level FROM block WHERE segment=?",
+        err);
     struct block_reader r = {0};
     struct dict_import m;
     bool more, ok = st != NULL;
@@ -163,10 +170,12 @@ static bool add_blocks(struct compaction *k, int64_t segment, struct builder *b,
     }
     if (ok)
         sqlite3_bind_int64(st, 1, segment);
-    while (ok && (ok = db_step(k->c->db, st, &more, "read", err)) && more)
+    while (ok && (ok = db_step(k->c->db, st, &more, "read", err)) && more) {
+        b->kind = (unsigned)sqlite3_column_int(st, 2);
         ok = block_open(&r, db_column_str(st, 0), db_column_str(st, 1), true, d,
                         err) &&
              add_block(b, &m, &r, err);
+    }
     sqlite3_finalize(st);
     block_reader_release(&r);
     dict_import_release(&m);
@@ -227,6 +236,23 @@ static bool service_name(sqlite3 *db, int64_t service, struct buf *out,
     return ok && (buf_ok(out) || error_set(err, "out of memory"));
 }
 
+/* The new segment has the sums of the old ones. */
+static bool keep_summed(sqlite3 *db, int64_t segment, int64_t summed,
+                        struct error *err)
+{
+    sqlite3_stmt *st =
+        db_prepare(db, "UPDATE segment SET summed=? WHERE id=?", err);
+    bool ok = st != NULL;
+
+    if (ok) {
+        sqlite3_bind_int64(st, 1, summed);
+        sqlite3_bind_int64(st, 2, segment);
+        ok = db_run(db, st, "write", err);
+    }
+    sqlite3_finalize(st);
+    return ok;
+}
+
 static bool replace(struct compaction *k, struct builder *b, size_t n,
                     struct error *err)
 {
@@ -237,7 +263,9 @@ static bool replace(struct compaction *k, struct builder *b, size_t n,
               db_exec(k->c->db, "BEGIN IMMEDIATE", err);
 
     if (ok) {
-        ok = segment_write(&w, b, buf_str(&name), COMPACT_LEVEL, err);
+        ok = segment_write(&w, b, buf_str(&name), COMPACT_LEVEL, err) &&
+             keep_summed(k->c->db, w.segment, k->v[0].summed, err);
+        segment_writer_release(&w);
         for (size_t i = 0; ok && i < n; i++)
             ok = delete_segment(k->c->db, k->v[i].id, err);
         ok = ok && db_exec(k->c->db, "COMMIT", err);

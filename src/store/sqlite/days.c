@@ -22,31 +22,29 @@ static const char schema[] =
     "CREATE TABLE service(id INTEGER PRIMARY KEY, name BLOB UNIQUE);"
     "CREATE TABLE series(id INTEGER PRIMARY KEY, service INTEGER, type BLOB,"
     " labels BLOB, UNIQUE(service, type, labels));"
+    /* `summed` has a bit for each level whose sums are complete. */
     "CREATE TABLE segment(id INTEGER PRIMARY KEY, service INTEGER,"
     " t0 INTEGER, t1 INTEGER, profiles INTEGER, nodes INTEGER,"
-    " names INTEGER, bytes INTEGER, dict BLOB);"
-    "CREATE INDEX segment_service ON segment(service, t0, profiles);"
+    " names INTEGER, bytes INTEGER, summed INTEGER DEFAULT 0, dict BLOB);"
+    "CREATE INDEX segment_service ON segment(service, summed, t0, profiles);"
     "CREATE TABLE block(id INTEGER PRIMARY KEY, series INTEGER,"
-    " segment INTEGER, t0 INTEGER, t1 INTEGER, n INTEGER, posted INTEGER,"
-    " bytes INTEGER, meta BLOB, samples BLOB);"
-    "CREATE INDEX block_series ON block(series, t0, t1, segment, n, posted,"
-    " bytes);"
+    " segment INTEGER, level INTEGER, t0 INTEGER, t1 INTEGER, n INTEGER,"
+    " posted INTEGER, bytes INTEGER, meta BLOB, samples BLOB);"
+    "CREATE INDEX block_series ON block(series, level, t0, t1, segment, n,"
+    " posted, bytes);"
     "CREATE INDEX block_segment ON block(segment);"
     "CREATE TABLE id(key INTEGER, series INTEGER, t INTEGER,"
     " PRIMARY KEY(key, series, t)) WITHOUT ROWID;"
     "CREATE TABLE blob(id BLOB PRIMARY KEY, series INTEGER, b BLOB);"
     "CREATE TABLE sealed(service BLOB, generation INTEGER,"
-    " PRIMARY KEY(service, generation)) WITHOUT ROWID;"
-    /* Which services have sums in the file of a coarser level; a row is
-     * deleted when profiles of the day come later. */
-    "CREATE TABLE summed(service INTEGER, level INTEGER,"
-    " PRIMARY KEY(service, level)) WITHOUT ROWID;";
+    " PRIMARY KEY(service, generation)) WITHOUT ROWID;";
 
 static const char *const statements[DAY_STATEMENTS] = {
     [DAY_SERVICE] = "SELECT id FROM service WHERE name=?",
     [DAY_SERIES] = "SELECT id, type, labels FROM series WHERE service=?",
     [DAY_BLOCKS] = "SELECT id, segment, n, t0, t1 FROM block WHERE series=? "
-                   "AND t1>=? AND t0<=?",
+                   "AND t1>=? AND t0<=? AND level=?",
+    [DAY_ANY_BLOCK] = "SELECT 1 FROM block WHERE series=? AND level=? LIMIT 1",
     [DAY_BLOCK] = "SELECT meta, samples FROM block WHERE id=?",
     [DAY_DICT] = "SELECT dict FROM segment WHERE id=?",
     [DAY_ID] = "SELECT series, t FROM id WHERE key=?",
@@ -55,9 +53,9 @@ static const char *const statements[DAY_STATEMENTS] = {
                        "service.id=series.service WHERE series.id=?",
     [DAY_BLOB] = "SELECT b FROM blob WHERE id=?",
     [DAY_SEALED] = "SELECT 1 FROM sealed WHERE service=? AND generation=?",
-    [DAY_SUMMED] =
-        "SELECT 1 FROM summed JOIN service ON service.id=summed.service "
-        "WHERE service.name=? AND level=?",
+    [DAY_SUMMED] = "SELECT 1 WHERE NOT EXISTS(SELECT 1 FROM segment JOIN "
+                   "service ON service.id=segment.service WHERE "
+                   "service.name=? AND segment.summed & ? = 0)",
 };
 
 const int64_t level_ns[STORE_LEVELS] = {
@@ -66,8 +64,6 @@ const int64_t level_ns[STORE_LEVELS] = {
     (int64_t)3600 * 1000000000,
     (int64_t)86400 * 1000000000,
 };
-
-static const char *const level_suffix[STORE_LEVELS] = {"", "-1m", "-1h", "-1d"};
 
 /* A profile's own clock may be anywhere; files are made for days near ours
  * only, and know which times they really hold. */
@@ -96,8 +92,8 @@ static struct day *day_new(const struct sqlite_store *s, int32_t number,
     d->level = level;
     d->t0_ns = INT64_MAX;
     d->t1_ns = INT64_MIN;
-    snprintf(d->path, n, "%s/day-%04d%02d%02d%s.db", s->dir, tm.tm_year + 1900,
-             tm.tm_mon + 1, tm.tm_mday, level_suffix[level]);
+    snprintf(d->path, n, "%s/day-%04d%02d%02d.db", s->dir, tm.tm_year + 1900,
+             tm.tm_mon + 1, tm.tm_mday);
     return d;
 }
 
@@ -153,48 +149,66 @@ static bool insert_day(struct sqlite_store *s, struct day *d)
     return true;
 }
 
-/* The times in it, and whether it can be opened at all. */
-static bool examine_day(struct sqlite_store *s, struct day *d,
+/* An entry for each level of the file, and whether it can be opened at all.
+ * An empty one has one for the profiles that will come. */
+static bool load_levels(struct sqlite_store *s, struct day *d,
                         struct error *err)
 {
     struct day_conn *c = day_connect(s, d, err);
-    sqlite3_stmt *st;
-    bool more, ok;
+    sqlite3_stmt *st = c ? db_prepare(c->db,
+                                      "SELECT level, min(t0), max(t1) FROM "
+                                      "block GROUP BY level",
+                                      err)
+                         : NULL;
+    bool more, ok = st != NULL, any = false;
 
-    if (!c)
-        return false;
-    st = db_prepare(c->db, "SELECT min(t0), max(t1) FROM block", err);
-    ok = st && db_step(c->db, st, &more, "read", err);
-    if (ok && sqlite3_column_type(st, 0) != SQLITE_NULL) {
-        d->t0_ns = sqlite3_column_int64(st, 0);
-        d->t1_ns = sqlite3_column_int64(st, 1);
+    while (ok && (ok = db_step(c->db, st, &more, "read", err)) && more) {
+        int64_t level = sqlite3_column_int64(st, 0);
+        struct day *x = level == STORE_RAW ? d : NULL;
+
+        if (level < 0 || level >= STORE_LEVELS)
+            continue;
+        if (!x)
+            x = day_new(s, d->number, (enum store_level)level);
+        ok = x && insert_day(s, x);
+        if (!ok) {
+            if (x != d)
+                free(x);
+            error_set(err, "out of memory");
+            break;
+        }
+        x->t0_ns = sqlite3_column_int64(st, 1);
+        x->t1_ns = sqlite3_column_int64(st, 2);
+        any = true;
     }
     sqlite3_finalize(st);
-    day_disconnect(s, d, c);
+    if (c)
+        day_disconnect(s, d, c);
+    if (ok && !any)
+        ok = insert_day(s, d) || error_set(err, "out of memory");
     return ok;
 }
 
-static bool parse_name(const char *name, int32_t *number,
-                       enum store_level *level)
+static bool is_listed(const struct sqlite_store *s, const struct day *d)
+{
+    size_t at = find_day(s, d->number, d->level);
+
+    return at < s->n_days && s->days[at] == d;
+}
+
+static bool parse_name(const char *name, int32_t *number)
 {
     struct tm tm = {0};
-    char suffix[8] = "";
     int end = 0, year, month, day;
 
-    if (sscanf(name, "day-%4d%2d%2d%n", &year, &month, &day, &end) != 3)
+    if (sscanf(name, "day-%4d%2d%2d%n", &year, &month, &day, &end) != 3 ||
+        strcmp(name + end, ".db") != 0)
         return false;
-    for (int i = 0; i < STORE_LEVELS; i++) {
-        snprintf(suffix, sizeof(suffix), "%s.db", level_suffix[i]);
-        if (strcmp(name + end, suffix) == 0) {
-            tm.tm_year = year - 1900;
-            tm.tm_mon = month - 1;
-            tm.tm_mday = day;
-            *number = (int32_t)(timegm(&tm) / 86400);
-            *level = (enum store_level)i;
-            return true;
-        }
-    }
-    return false;
+    tm.tm_year = year - 1900;
+    tm.tm_mon = month - 1;
+    tm.tm_mday = day;
+    *number = (int32_t)(timegm(&tm) / 86400);
+    return true;
 }
 
 bool days_load(struct sqlite_store *s, struct error *err)
@@ -204,17 +218,16 @@ bool days_load(struct sqlite_store *s, struct error *err)
     bool ok = dir != NULL;
 
     while (ok && (e = readdir(dir))) {
-        enum store_level level;
         int32_t number;
         struct day *d;
 
         if (strstr(e->d_name, ".db" DB_UNFINISHED))
             unlinkat(dirfd(dir), e->d_name, 0);
-        if (!parse_name(e->d_name, &number, &level))
+        if (!parse_name(e->d_name, &number))
             continue;
-        d = day_new(s, number, level);
-        ok = d && examine_day(s, d, err) && insert_day(s, d);
-        if (d && !ok)
+        d = day_new(s, number, STORE_RAW);
+        ok = d ? load_levels(s, d, err) : error_set(err, "out of memory");
+        if (d && !is_listed(s, d))
             day_free(d);
     }
     if (dir)
@@ -289,6 +302,19 @@ bool days_between(struct sqlite_store *s, enum store_level level,
     return ok;
 }
 
+bool days_all(struct sqlite_store *s, struct day ***out, size_t *n)
+{
+    *n = 0;
+    pthread_mutex_lock(&s->days_lock);
+    *out = malloc((s->n_days + 1) * sizeof(**out));
+    for (; *out && *n < s->n_days; ++*n) {
+        (*out)[*n] = s->days[*n];
+        s->days[*n]->users++;
+    }
+    pthread_mutex_unlock(&s->days_lock);
+    return *out != NULL;
+}
+
 struct day_conn *day_connect(struct sqlite_store *s, struct day *d,
                              struct error *err)
 {
@@ -361,21 +387,55 @@ void day_shrink(struct day_conn *c)
     } while (unused && unused != before);
 }
 
+/* Under the lock. */
+static void take_out(struct sqlite_store *s, size_t at)
+{
+    s->days[at]->dead = true;
+    s->n_days--;
+    memmove(s->days + at, s->days + at + 1,
+            (s->n_days - at) * sizeof(*s->days));
+}
+
+/* One that nobody uses goes at once. */
+static void take_out_level(struct sqlite_store *s, int32_t number,
+                           enum store_level level)
+{
+    size_t at = find_day(s, number, level);
+    struct day *d = at < s->n_days ? s->days[at] : NULL;
+
+    if (!d || d->number != number || d->level != level)
+        return;
+    take_out(s, at);
+    if (!d->users)
+        day_free(d);
+}
+
+void day_drop(struct sqlite_store *s, struct day *d)
+{
+    pthread_mutex_lock(&s->days_lock);
+    take_out_level(s, d->number, d->level);
+    pthread_mutex_unlock(&s->days_lock);
+}
+
+bool day_is_last(struct sqlite_store *s, const struct day *d)
+{
+    bool last = true;
+
+    pthread_mutex_lock(&s->days_lock);
+    for (size_t i = 0; i < s->n_days; i++)
+        last = last && (s->days[i] == d || s->days[i]->number != d->number);
+    pthread_mutex_unlock(&s->days_lock);
+    return last;
+}
+
 void day_unlink(struct sqlite_store *s, struct day *d)
 {
     static const char *const suffixes[] = {"", "-wal", "-shm"};
     char path[4096];
-    size_t at;
 
     pthread_mutex_lock(&s->days_lock);
-    d->dead = true;
-    for (at = 0; at < s->n_days && s->days[at] != d;)
-        at++;
-    if (at < s->n_days) {
-        s->n_days--;
-        memmove(s->days + at, s->days + at + 1,
-                (s->n_days - at) * sizeof(*s->days));
-    }
+    for (int level = 0; level < STORE_LEVELS; level++)
+        take_out_level(s, d->number, (enum store_level)level);
     for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
         snprintf(path, sizeof(path), "%s%s", d->path, suffixes[i]);
         unlink(path);

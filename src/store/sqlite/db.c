@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* In every file of ours: which program, and which version of the layout. */
-enum { APPLICATION = 0x70707266, VERSION = 1 };
+enum { APPLICATION = 0x70707266, VERSION = 2 };
 
 bool db_fail(sqlite3 *db, const char *what, struct error *err)
 {
@@ -75,6 +75,11 @@ static bool check_version(sqlite3 *db, const char *path, struct error *err)
                          "open %s: the store has version %lld, this program "
                          "knows versions up to %d; use a newer pprofd",
                          path, (long long)version, VERSION);
+    if (version < VERSION)
+        return error_set(err,
+                         "open %s: the store has version %lld, from before the "
+                         "first release; use another directory",
+                         path, (long long)version);
     return true;
 }
 

@@ -1,11 +1,12 @@
 /*
  * Sums of a day that is over: a row for each series and minute, hour or day,
- * with the exact sums by stack and labels, in a file of its own.  They answer
- * long ranges with fewer rows, and may be kept longer than the profiles.
+ * with the exact sums by stack and labels.  They answer long ranges with fewer
+ * rows, and may be kept longer than the profiles.
  *
- * The file of the profiles says for which services its sums are complete;
- * when profiles of the day arrive later, the mark goes and the sums are made
- * again.
+ * Sums are made segment by segment, as further blocks of it: they have the
+ * stacks of its profiles, so its dictionary does for both.  A step whose
+ * profiles are in two segments has two rows, which readers add up.  Profiles
+ * that arrive later come in a segment of their own, which gets its own sums.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +15,10 @@
 #include "base/i64.h"
 #include "store/build.h"
 #include "store/grow.h"
+#include "store/header.h"
 #include "store/pack.h"
 #include "store/segment.h"
-#include "store/sqlite/scan.h"
+#include "store/sqlite/engine.h"
 #include "store/sums.h"
 
 enum { SUM_LEVEL = 9 }; /* zstd's */
@@ -25,38 +27,26 @@ enum { SUM_LEVEL = 9 }; /* zstd's */
 
 /* A sum under way: rows of one series, step and header. */
 struct bucket {
-    uint32_t series, header; /* in our dictionary */
-    uint32_t last_image;     /* + 1 */
-    struct buf image;        /* the mappings of all rows, each once */
-    int64_t t_ns;
+    uint32_t next; /* another of the same, + 1 */
     struct sums sums;
     struct row_meta meta;
 };
 
+/* The sums of one level. */
 struct summing {
-    struct dict d; /* of the sums */
-    struct dict_import import;
-    bool has_import;
+    const struct dict *d;
     int64_t step_ns;
     struct table keys;
+    uint32_t *first; /* bucket by key, + 1 */
+    size_t first_cap;
     struct bucket *v;
     size_t n, cap;
     struct buf key;
 };
 
-static bool begin(void *arg, const struct dict *d, struct error *err)
+static bool has_mapping(const struct dict *d, uint32_t image, uint32_t mapping)
 {
-    struct summing *k = arg;
-
-    if (k->has_import)
-        dict_import_release(&k->import);
-    k->has_import = dict_import_init(&k->import, d, &k->d);
-    return k->has_import || error_set(err, "out of memory");
-}
-
-static bool has_mapping(const struct bucket *b, uint32_t mapping)
-{
-    struct wire_reader r = unpack_begin(buf_str(&b->image));
+    struct wire_reader r = unpack_begin(dict_get(d, DICT_IMAGE, image));
     uint64_t ignored;
     uint32_t id;
 
@@ -70,55 +60,79 @@ static bool has_mapping(const struct bucket *b, uint32_t mapping)
     return false;
 }
 
-/* Where a mapping was first is where the sum's is. */
-static bool add_image(struct summing *k, struct bucket *b, uint32_t image)
+/* Does an image have all mappings of another? */
+static bool covers(const struct dict *d, uint32_t image, uint32_t other)
 {
-    struct wire_reader r = unpack_begin(dict_get(&k->d, DICT_IMAGE, image));
+    struct wire_reader r = unpack_begin(dict_get(d, DICT_IMAGE, other));
+    uint64_t ignored;
+    uint32_t id;
 
-    if (b->last_image == image + 1)
+    if (image == other)
         return true;
-    b->last_image = image + 1;
     while (wire_more(&r)) {
-        uint64_t start, size, flags;
-        uint32_t id;
-
-        if (!unpack_u32(&r, &id) || !wire_read_varint(&r, &start) ||
-            !wire_read_varint(&r, &size) || !wire_read_varint(&r, &flags))
+        if (!unpack_u32(&r, &id) || !has_mapping(d, image, id))
             return false;
-        if (has_mapping(b, id))
-            continue;
-        wire_add_varint(&b->image, id);
-        wire_add_varint(&b->image, start);
-        wire_add_varint(&b->image, size);
-        wire_add_varint(&b->image, flags);
+        for (int i = 0; i < 3; i++)
+            if (!wire_read_varint(&r, &ignored))
+                return false;
     }
-    return buf_ok(&b->image);
+    return true;
+}
+
+/* A sum has one image for all of its rows: that of a row which has the
+ * mappings of all others.  Rows that do not fit begin another sum. */
+static bool fits(const struct dict *d, struct bucket *b, uint32_t image)
+{
+    if (covers(d, b->meta.image, image))
+        return true;
+    if (!covers(d, image, b->meta.image))
+        return false;
+    b->meta.image = image;
+    return true;
+}
+
+static struct bucket *add_bucket(struct summing *k, const struct row_meta *m,
+                                 int64_t t, uint64_t cumulative)
+{
+    struct bucket *b;
+
+    if (!grow(&k->v, &k->cap, k->n + 1))
+        return NULL;
+    b = &k->v[k->n++];
+    *b = (struct bucket){.meta = {.id = m->id,
+                                  .series = m->series,
+                                  .header = m->header,
+                                  .image = m->image,
+                                  .created_ns = t,
+                                  .time_ns = m->time_ns}};
+    b->sums.columns = m->n_totals + (size_t)__builtin_popcountll(cumulative);
+    return row_meta_totals(&b->meta, m->n_totals) ? b : NULL;
 }
 
 static struct bucket *bucket_for(struct summing *k, const struct row_meta *m,
                                  uint64_t cumulative)
 {
-    uint32_t series, header, id;
     int64_t t = m->created_ns - m->created_ns % k->step_ns;
+    size_t known = k->keys.n;
     struct bucket *b;
+    uint32_t id;
 
-    if (!dict_import_record(&k->import, DICT_SERIES, m->series, &series) ||
-        !dict_import_record(&k->import, DICT_HEADER, m->header, &header))
-        return NULL;
     buf_clear(&k->key);
-    buf_addf(&k->key, "%u %u %lld", series, header, (long long)t);
+    buf_addf(&k->key, "%u %u %lld", m->series, m->header, (long long)t);
     if (!buf_ok(&k->key) || !table_intern(&k->keys, buf_str(&k->key), &id) ||
-        !grow(&k->v, &k->cap, (size_t)id + 1))
+        !grow(&k->first, &k->first_cap, (size_t)id + 1))
         return NULL;
-    b = &k->v[id];
-    if (id < k->n)
-        return b;
-    *b = (struct bucket){.series = series, .header = header, .t_ns = t};
-    b->image = BUF_INIT(STORE_BUF_BYTES);
-    k->n++;
-    b->sums.columns = m->n_totals + (size_t)__builtin_popcountll(cumulative);
-    b->meta = (struct row_meta){.id = m->id, .time_ns = m->time_ns};
-    return row_meta_totals(&b->meta, m->n_totals) ? b : NULL;
+    if (id == known)
+        k->first[id] = 0;
+    for (uint32_t at = k->first[id]; at; at = k->v[at - 1].next)
+        if (fits(k->d, &k->v[at - 1], m->image))
+            return &k->v[at - 1];
+    b = add_bucket(k, m, t, cumulative);
+    if (b) {
+        b->next = k->first[id];
+        k->first[id] = (uint32_t)k->n;
+    }
+    return b;
 }
 
 static void add_meta(struct bucket *b, const struct row_meta *m,
@@ -146,20 +160,15 @@ static void add_meta(struct bucket *b, const struct row_meta *m,
 
 /* Adds the values of one row, `sign` times: as sent into the first columns,
  * and changes of cumulative types behind them. */
-static bool add_values(struct summing *k, struct bucket *b,
-                       const struct row_samples *s, uint64_t cumulative,
-                       bool as_sent, int64_t sign)
+static bool add_values(struct bucket *b, const struct row_samples *s,
+                       uint64_t cumulative, bool as_sent, int64_t sign)
 {
     for (size_t i = 0; i < s->n; i++) {
         const int64_t *v = s->values + i * s->columns;
         size_t extra = s->columns;
-        uint32_t node, labels;
-        int64_t *sum;
+        int64_t *sum = sums_at(&b->sums, s->nodes[i], s->labels[i]);
 
-        if (!dict_import_node(&k->import, s->nodes[i], &node) ||
-            !dict_import_record(&k->import, DICT_LABELS, s->labels[i],
-                                &labels) ||
-            !(sum = sums_at(&b->sums, node, labels)))
+        if (!sum)
             return false;
         for (size_t c = 0; c < s->columns; c++) {
             if (as_sent)
@@ -173,34 +182,25 @@ static bool add_values(struct summing *k, struct bucket *b,
     return true;
 }
 
-static bool add_row(void *arg, const struct scan_row *row, struct error *err)
+static bool add_row(struct summing *k, const struct block_reader *r,
+                    uint64_t cumulative)
 {
-    struct summing *k = arg;
-    const struct row_meta *m = row->meta;
-    struct bucket *b;
-    uint32_t image;
-    bool ok;
+    const struct row_meta *m = &r->meta;
+    struct bucket *b = bucket_for(k, m, cumulative);
+    bool ok = b && add_values(b, &r->samples, cumulative, true, 1);
 
-    if (m->flags & ROW_OPAQUE)
-        return true;
-    b = bucket_for(k, m, row->cumulative);
-    ok = b && dict_import_record(&k->import, DICT_IMAGE, m->image, &image) &&
-         add_image(k, b, image) &&
-         add_values(k, b, row->samples, row->cumulative, true, 1);
-    if (ok && row->cumulative && m->flags & ROW_CHANGES) {
-        ok = add_values(k, b, row->samples, row->cumulative, false, 1);
-        if (ok && row->before && !(m->flags & ROW_RESTART))
-            ok = add_values(k, b, row->before, row->cumulative, false, -1);
+    if (ok && cumulative && m->flags & ROW_CHANGES) {
+        ok = add_values(b, &r->samples, cumulative, false, 1);
+        if (ok && r->has_before && !(m->flags & ROW_RESTART))
+            ok = add_values(b, &r->before, cumulative, false, -1);
     }
-    if (!ok)
-        return error_set(err, "out of memory");
-    add_meta(b, m, row->cumulative);
-    return true;
+    if (ok)
+        add_meta(b, m, cumulative);
+    return ok;
 }
 
 /* The sum as a row of the builder. */
-static bool end_bucket(struct builder *out, struct bucket *b,
-                       struct dict_import *import)
+static bool end_bucket(struct builder *out, struct bucket *b)
 {
     struct row_samples s = {0};
     struct row_meta *m = &b->meta;
@@ -212,149 +212,221 @@ static bool end_bucket(struct builder *out, struct bucket *b,
     }
     if (ok && s.n)
         memcpy(s.values, b->sums.values, s.n * s.columns * sizeof(*s.values));
-    m->series = b->series;
-    m->header = b->header;
-    m->created_ns = b->t_ns;
     m->samples = s.n;
     m->flags = ROW_SUM | ROW_CHANGES;
     m->extras = STR("");
-    ok = ok && builder_add(out, import, m, &s, NULL);
+    ok = ok && builder_add(out, NULL, m, &s, NULL);
     row_samples_release(&s);
     return ok;
 }
 
-static bool end(struct summing *k, struct builder *out, struct error *err)
-{
-    struct dict_import m;
-    bool ok = true;
-
-    for (size_t i = 0; ok && i < k->n; i++)
-        ok = dict_intern(&k->d, DICT_IMAGE, buf_str(&k->v[i].image),
-                         &k->v[i].meta.image);
-    if (!ok || !dict_import_init(&m, &k->d, &out->d))
-        return error_set(err, "out of memory");
-    for (size_t i = 0; ok && i < k->n; i++)
-        ok = end_bucket(out, &k->v[i], &m);
-    dict_import_release(&m);
-    return ok || error_set(err, "out of memory");
-}
-
-static void release(struct summing *k)
+/* For the next series. */
+static void clear(struct summing *k)
 {
     for (size_t i = 0; i < k->n; i++) {
         sums_release(&k->v[i].sums);
-        buf_release(&k->v[i].image);
         row_meta_release(&k->v[i].meta);
     }
-    free(k->v);
+    k->n = 0;
     table_release(&k->keys);
-    buf_release(&k->key);
-    if (k->has_import)
-        dict_import_release(&k->import);
-    dict_release(&k->d);
 }
 
 /*
- * Files.
+ * A segment, all missing levels at once.
  */
+struct segment_sums {
+    struct dict d;
+    unsigned levels; /* bits */
+    struct summing of[STORE_LEVELS];
+    struct builder out;
+};
 
-static bool run_with(sqlite3 *db, const char *sql, int64_t a, int64_t b,
-                     struct error *err)
+static void segment_sums_init(struct segment_sums *k, unsigned levels)
 {
-    sqlite3_stmt *st = db_prepare(db, sql, err);
+    k->levels = levels;
+    builder_borrow(&k->out, &k->d);
+    for (int i = 0; i < STORE_LEVELS; i++) {
+        k->of[i].d = &k->d;
+        k->of[i].step_ns = level_ns[i];
+        k->of[i].key = BUF_INIT(STORE_BUF_BYTES);
+    }
+}
+
+static void segment_sums_release(struct segment_sums *k)
+{
+    for (int i = 0; i < STORE_LEVELS; i++) {
+        clear(&k->of[i]);
+        free(k->of[i].v);
+        free(k->of[i].first);
+        buf_release(&k->of[i].key);
+    }
+    builder_release(&k->out);
+    dict_release(&k->d);
+}
+
+/* One series at a time is summed up, so that memory is bounded by its
+ * distinct stacks and steps. */
+static bool end_series(struct segment_sums *k, struct error *err)
+{
+    bool ok = true;
+
+    for (int level = STORE_MINUTE; level < STORE_LEVELS; level++) {
+        k->out.kind = (unsigned)level;
+        for (size_t i = 0; ok && i < k->of[level].n; i++)
+            ok = end_bucket(&k->out, &k->of[level].v[i]);
+        clear(&k->of[level]);
+    }
+    return ok || error_set(err, "out of memory");
+}
+
+static bool add_block(struct segment_sums *k, struct block_reader *r,
+                      struct error *err)
+{
+    uint64_t cumulative;
+    bool more, ok = true;
+    size_t types;
+
+    while (ok && block_next(r, &more, err)) {
+        if (!more)
+            return true;
+        if (r->meta.flags & ROW_OPAQUE)
+            continue;
+        ok = dict_header_types(&k->d, r->meta.header, &types, &cumulative);
+        for (int level = STORE_MINUTE; ok && level < STORE_LEVELS; level++)
+            if (k->levels & 1u << level)
+                ok = add_row(&k->of[level], r, cumulative);
+        if (!ok)
+            error_set(err, "out of memory");
+    }
+    return false;
+}
+
+static bool add_blocks(struct segment_sums *k, sqlite3 *db, int64_t segment,
+                       struct error *err)
+{
+    sqlite3_stmt *st = db_prepare(db,
+                                  "SELECT meta, samples, series FROM block "
+                                  "WHERE segment=? AND level=0 ORDER BY "
+                                  "series, t0",
+                                  err);
+    struct block_reader r = {0};
+    int64_t last = 0;
+    bool more, ok = st != NULL;
+
+    if (ok)
+        sqlite3_bind_int64(st, 1, segment);
+    while (ok && (ok = db_step(db, st, &more, "read", err)) && more) {
+        if (sqlite3_column_int64(st, 2) != last)
+            ok = end_series(k, err);
+        last = sqlite3_column_int64(st, 2);
+        ok = ok &&
+             block_open(&r, db_column_str(st, 0), db_column_str(st, 1), true,
+                        &k->d, err) &&
+             add_block(k, &r, err);
+    }
+    sqlite3_finalize(st);
+    block_reader_release(&r);
+    return ok && end_series(k, err);
+}
+
+static bool load_dict(struct day_conn *c, int64_t segment, struct dict *d,
+                      struct error *err)
+{
+    sqlite3_stmt *st = day_statement(c, DAY_DICT, err);
+    bool more, ok = st != NULL;
+
+    if (ok) {
+        sqlite3_bind_int64(st, 1, segment);
+        ok = db_step(c->db, st, &more, "read", err) && more &&
+             segment_unpack(db_column_str(st, 0), d, err);
+        sqlite3_reset(st);
+    }
+    return ok;
+}
+
+static bool note_summed(sqlite3 *db, int64_t segment, unsigned levels,
+                        struct error *err)
+{
+    sqlite3_stmt *st =
+        db_prepare(db, "UPDATE segment SET summed=summed|? WHERE id=?", err);
     bool ok = st != NULL;
 
     if (ok) {
-        sqlite3_bind_int64(st, 1, a);
-        if (sqlite3_bind_parameter_count(st) > 1)
-            sqlite3_bind_int64(st, 2, b);
+        sqlite3_bind_int64(st, 1, levels);
+        sqlite3_bind_int64(st, 2, segment);
         ok = db_run(db, st, "write", err);
     }
     sqlite3_finalize(st);
     return ok;
 }
 
-/* Replaces the sums of a service. */
-static bool write_sums(struct sqlite_store *s, struct day *to,
-                       struct str service, struct builder *b, struct error *err)
+static bool write_sums(struct segment_writer *w, struct segment_sums *k,
+                       struct error *err)
 {
-    struct day_conn *c = day_connect(s, to, err);
-    struct segment_writer w = {.s = s};
     struct error ignored;
-    bool ok = c && db_exec(c->db, "BEGIN IMMEDIATE", err);
+    bool ok = db_exec(w->db, "BEGIN IMMEDIATE", err);
 
-    if (ok) {
-        w.db = c->db;
-        ok = day_add_service(c->db, service, &w.service, err) &&
-             run_with(c->db,
-                      "DELETE FROM block WHERE segment IN (SELECT id FROM "
-                      "segment WHERE service=?)",
-                      w.service, 0, err) &&
-             run_with(c->db, "DELETE FROM segment WHERE service=?", w.service,
-                      0, err) &&
-             (!b->n || segment_write(&w, b, service, SUM_LEVEL, err)) &&
-             db_exec(c->db, "COMMIT", err);
-        if (!ok)
-            db_exec(c->db, "ROLLBACK", &ignored);
-        else if (b->n)
-            day_note(s, to, w.t0_ns, w.t1_ns);
-        day_shrink(c);
-    }
-    if (c)
-        day_disconnect(s, to, c);
+    if (!ok)
+        return false;
+    ok = segment_write_more(w, &k->out, SUM_LEVEL, err) &&
+         note_summed(w->db, w->segment, k->levels, err) &&
+         db_exec(w->db, "COMMIT", err);
+    if (!ok)
+        db_exec(w->db, "ROLLBACK", &ignored);
+    segment_writer_release(w);
     return ok;
 }
 
-static bool sum_service(struct sqlite_store *s, struct day *day,
-                        struct str service, enum store_level level,
-                        struct error *err)
+/* Readers find the sums from here on. */
+static bool note_levels(struct sqlite_store *s, struct day *day,
+                        const struct segment_sums *k,
+                        const struct segment_writer *w, struct error *err)
 {
-    struct store_query q = {.from_ns = INT64_MIN, .to_ns = INT64_MAX};
-    struct summing k = {.step_ns = level_ns[level],
-                        .key = BUF_INIT(STORE_BUF_BYTES)};
-    struct scan c = {.s = &s->base,
-                     .q = &q,
-                     .with_samples = true,
-                     .segment = begin,
-                     .row = add_row,
-                     .arg = &k};
-    struct builder out = {0};
-    struct day *to;
-    bool ok = dict_init(&k.d) && builder_init(&out);
+    for (int level = STORE_MINUTE; level < STORE_LEVELS; level++) {
+        struct day *to;
 
-    if (!ok)
-        error_set(err, "out of memory");
-    ok = ok && scan_day(&c, day, service, err) && end(&k, &out, err);
-    to = ok ? day_get(s, day->number, level, true, err) : NULL;
-    if (to) {
-        ok = write_sums(s, to, service, &out, err);
+        if (!(k->levels & 1u << level) || w->t0_ns > w->t1_ns)
+            continue;
+        to = day_get(s, day->number, (enum store_level)level, true, err);
+        if (!to)
+            return false;
+        day_note(s, to, w->t0_ns, w->t1_ns);
         day_put(s, to);
     }
-    release(&k);
-    builder_release(&out);
-    return ok && to;
+    return true;
 }
 
-/* A service of the file without sums of a level. */
-static bool find_missing(struct day_conn *c, enum store_level level,
-                         int64_t *id, struct buf *name, bool *found,
-                         struct error *err)
+static bool sum_segment(struct sqlite_store *s, struct day *day,
+                        struct day_conn *c, struct segment_writer *w,
+                        unsigned levels, struct error *err)
+{
+    struct segment_sums k = {0};
+    bool ok = load_dict(c, w->segment, &k.d, err);
+
+    segment_sums_init(&k, levels);
+    ok = ok && add_blocks(&k, c->db, w->segment, err) &&
+         write_sums(w, &k, err) && note_levels(s, day, &k, w, err);
+    segment_sums_release(&k);
+    return ok;
+}
+
+/* A segment of the file without all sums. */
+static bool find_missing(sqlite3 *db, unsigned levels, struct segment_writer *w,
+                         unsigned *missing, bool *found, struct error *err)
 {
     sqlite3_stmt *st = db_prepare(
-        c->db,
-        "SELECT id, name FROM service WHERE id NOT IN (SELECT service FROM "
-        "summed WHERE level=?) LIMIT 1",
+        db, "SELECT id, service, summed FROM segment WHERE summed & ? <> ?",
         err);
     bool ok = st != NULL;
 
     if (ok) {
-        sqlite3_bind_int64(st, 1, level);
-        ok = db_step(c->db, st, found, "read", err);
+        sqlite3_bind_int64(st, 1, levels);
+        sqlite3_bind_int64(st, 2, levels);
+        ok = db_step(db, st, found, "read", err);
         if (ok && *found) {
-            *id = sqlite3_column_int64(st, 0);
-            buf_clear(name);
-            buf_add(name, db_column_str(st, 1));
-            ok = buf_ok(name) || error_set(err, "out of memory");
+            w->segment = sqlite3_column_int64(st, 0);
+            w->service = sqlite3_column_int64(st, 1);
+            *missing = levels & ~(unsigned)sqlite3_column_int(st, 2);
         }
     }
     sqlite3_finalize(st);
@@ -365,26 +437,20 @@ static bool sum_day(struct sqlite_store *s, struct day *day, bool *did,
                     struct error *err)
 {
     struct day_conn *c = day_connect(s, day, err);
-    struct buf name = BUF_INIT(STORE_BUF_BYTES);
-    int64_t id = 0;
+    struct segment_writer w = {.s = s};
+    unsigned missing = 0;
     bool ok = c != NULL;
 
-    for (int level = STORE_MINUTE; ok && !*did && level < STORE_LEVELS;
-         level++) {
-        if (!(s->opt.levels & 1u << level))
-            continue;
-        ok = find_missing(c, (enum store_level)level, &id, &name, did, err);
-        if (ok && *did)
-            ok = sum_service(s, day, buf_str(&name), (enum store_level)level,
-                             err) &&
-                 run_with(c->db, "INSERT OR IGNORE INTO summed VALUES(?,?)", id,
-                          level, err);
-    }
-    if (ok && !*did)
-        day->summed = true;
-    if (c)
+    if (ok) {
+        w.db = c->db;
+        ok = find_missing(c->db, s->opt.levels & ~1u, &w, &missing, did, err);
+        day->summed = ok && !*did;
+        if (ok && *did) {
+            ok = sum_segment(s, day, c, &w, missing, err);
+            day->compacted = 0; /* what has the same sums can be joined */
+        }
         day_disconnect(s, day, c);
-    buf_release(&name);
+    }
     return ok;
 }
 

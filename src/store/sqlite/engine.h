@@ -101,6 +101,7 @@ enum day_statement {
     DAY_SERVICE,
     DAY_SERIES,
     DAY_BLOCKS,
+    DAY_ANY_BLOCK,
     DAY_BLOCK,
     DAY_DICT,
     DAY_ID,
@@ -117,12 +118,17 @@ struct day_conn {
     struct day_conn *next;
 };
 
+/*
+ * The profiles of a day, or its sums of one level.  All of a day are in one
+ * file: sums are blocks beside those of the profiles, in the segments that
+ * they are sums of, and share their dictionaries.
+ */
 struct day {
     int32_t number; /* days since 1970 */
     enum store_level level;
     int64_t t0_ns, t1_ns; /* of the rows in it */
     unsigned users;
-    bool dead; /* unlinked */
+    bool dead; /* gone, and perhaps its file */
     /* The background thread's: nothing to join with this threshold, all sums
      * made. */
     uint32_t compacted;
@@ -299,6 +305,9 @@ extern const int64_t level_ns[STORE_LEVELS]; /* how long a sum is */
 bool days_between(struct sqlite_store *s, enum store_level level,
                   int64_t from_ns, int64_t to_ns, struct day ***out, size_t *n);
 
+/* All days with all levels, in the same way, levels behind each other. */
+bool days_all(struct sqlite_store *s, struct day ***out, size_t *n);
+
 struct day_conn *day_connect(struct sqlite_store *s, struct day *d,
                              struct error *err);
 void day_disconnect(struct sqlite_store *s, struct day *d, struct day_conn *c);
@@ -310,6 +319,12 @@ void day_shrink(struct day_conn *c);
 
 /* Widens the range of the rows in it. */
 void day_note(struct sqlite_store *s, struct day *d, int64_t t0, int64_t t1);
+
+/* Nothing of it is left, but other levels may be. */
+void day_drop(struct sqlite_store *s, struct day *d);
+bool day_is_last(struct sqlite_store *s, const struct day *d);
+
+/* The file goes, with all levels of the day. */
 void day_unlink(struct sqlite_store *s, struct day *d);
 
 /* Service and series of a day file by their texts, added when new. */
@@ -338,8 +353,15 @@ struct segment_writer {
     bool with_ids;
 };
 
+/* w->series can be used until segment_writer_release(). */
 bool segment_write(struct segment_writer *w, struct builder *b,
                    struct str service, int level, struct error *err);
+void segment_writer_release(struct segment_writer *w);
+
+/* Further blocks of a segment that is there; w has its service and number,
+ * and b has borrowed its dictionary. */
+bool segment_write_more(struct segment_writer *w, struct builder *b, int level,
+                        struct error *err);
 
 /*
  * seal.c, compact.c, downsample.c, retain.c: each does one bounded step and

@@ -167,6 +167,7 @@ static void search_blocks(struct day_find *k)
         sqlite3_bind_int64(st, 1, k->series);
         sqlite3_bind_int64(st, 2, k->t * 1000000000);
         sqlite3_bind_int64(st, 3, k->t * 1000000000 + 999999999);
+        sqlite3_bind_int64(st, 4, STORE_RAW);
     }
     while (ok && !k->f->found && !k->f->failed &&
            (ok = db_step(k->c->db, st, &more, "read", k->f->err)) && more)

@@ -102,6 +102,8 @@ uint64_t engine_disk_bytes(struct sqlite_store *s)
     pthread_mutex_lock(&s->days_lock);
     for (size_t d = 0; d < s->n_days; d++)
         for (int i = 0; i < 2; i++) {
+            if (d && s->days[d]->number == s->days[d - 1]->number)
+                continue; /* another level of the same file */
             snprintf(path, sizeof(path), "%s%s", s->days[d]->path, suffixes[i]);
             if (stat(path, &st) == 0)
                 bytes += (uint64_t)st.st_blocks * 512;
@@ -117,10 +119,11 @@ static uint64_t count_segments(struct sqlite_store *s)
     uint64_t sum = 0;
     size_t n;
 
-    if (!days_between(s, STORE_RAW, INT64_MIN, INT64_MAX, &files, &n))
+    if (!days_all(s, &files, &n))
         return 0;
     for (size_t i = 0; i < n; i++) {
-        struct day_conn *c = day_connect(s, files[i], &ignored);
+        bool again = i && files[i]->number == files[i - 1]->number;
+        struct day_conn *c = again ? NULL : day_connect(s, files[i], &ignored);
         sqlite3_stmt *st =
             c ? db_prepare(c->db, "SELECT count(*) FROM segment", &ignored)
               : NULL;

@@ -1,7 +1,7 @@
 /*
- * What has expired goes.  A day file whose every series has expired is
- * unlinked; from others, blocks are deleted a few at a time and the pages
- * given back to the file system.
+ * What has expired goes.  A day file with nothing else is unlinked; from
+ * others, blocks are deleted a few at a time and the pages given back to the
+ * file system.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -97,21 +97,44 @@ static bool may_go(const struct sqlite_store *s,
  * Deleting from a file that has other data too.
  */
 
-static bool run_with(sqlite3 *db, const char *sql, int64_t a, struct error *err)
+static bool run_with(sqlite3 *db, const char *sql, int64_t a, int64_t b,
+                     struct error *err)
 {
     sqlite3_stmt *st = db_prepare(db, sql, err);
     bool ok = st != NULL;
 
     if (ok) {
         sqlite3_bind_int64(st, 1, a);
+        if (sqlite3_bind_parameter_count(st) > 1)
+            sqlite3_bind_int64(st, 2, b);
         ok = db_run(db, st, "write", err);
     }
     sqlite3_finalize(st);
     return ok;
 }
 
-/* Some blocks of a series; when none is left, all traces of it. */
-static bool delete_some(sqlite3 *db, int64_t series, struct error *err)
+/* What can be found of profiles that are gone, and of series and segments
+ * without a block. */
+static bool delete_traces(sqlite3 *db, int64_t series, int level,
+                          struct error *err)
+{
+    return (level != STORE_RAW ||
+            (run_with(db, "DELETE FROM id WHERE series=?", series, 0, err) &&
+             run_with(db, "DELETE FROM blob WHERE series=?", series, 0,
+                      err))) &&
+           db_exec(db,
+                   "DELETE FROM segment WHERE id NOT IN (SELECT segment "
+                   "FROM block);"
+                   "DELETE FROM series WHERE id NOT IN (SELECT series FROM "
+                   "block);"
+                   "DELETE FROM service WHERE id NOT IN (SELECT service "
+                   "FROM series)",
+                   err);
+}
+
+/* Some blocks of a series; when none is left, all traces of them. */
+static bool delete_some(sqlite3 *db, int64_t series, int level,
+                        struct error *err)
 {
     struct error ignored;
     bool ok = db_exec(db, "BEGIN IMMEDIATE", err);
@@ -120,17 +143,10 @@ static bool delete_some(sqlite3 *db, int64_t series, struct error *err)
         return false;
     ok = run_with(db,
                   "DELETE FROM block WHERE id IN (SELECT id FROM block WHERE "
-                  "series=? LIMIT 64)",
-                  series, err);
+                  "series=? AND level=? LIMIT 64)",
+                  series, level, err);
     if (ok && sqlite3_changes(db) < 64)
-        ok = run_with(db, "DELETE FROM id WHERE series=?", series, err) &&
-             run_with(db, "DELETE FROM series WHERE id=?", series, err) &&
-             db_exec(db,
-                     "DELETE FROM segment WHERE id NOT IN (SELECT segment "
-                     "FROM block);"
-                     "DELETE FROM service WHERE id NOT IN (SELECT service "
-                     "FROM series)",
-                     err);
+        ok = delete_traces(db, series, level, err);
     ok = ok && db_exec(db, "COMMIT", err);
     if (!ok)
         db_exec(db, "ROLLBACK", &ignored);
@@ -141,6 +157,7 @@ struct expiry {
     struct sqlite_store *s;
     struct day *day;
     size_t kept;      /* series that stay */
+    size_t n_series;  /* that go */
     int64_t series;   /* one that goes, or 0 */
     uint64_t expired; /* profiles of those that go */
 };
@@ -149,12 +166,14 @@ static bool examine(struct expiry *k, sqlite3 *db, struct error *err)
 {
     sqlite3_stmt *st = db_prepare(
         db,
-        "SELECT series.id, service.name, series.type, (SELECT sum(n) FROM "
-        "block WHERE block.series=series.id) FROM series JOIN service ON "
-        "service.id=series.service",
+        "SELECT series.id, service.name, series.type, sum(n) FROM series "
+        "JOIN service ON service.id=series.service JOIN block ON "
+        "block.series=series.id AND block.level=? GROUP BY series.id",
         err);
     bool more, ok = st != NULL;
 
+    if (ok)
+        sqlite3_bind_int64(st, 1, k->day->level);
     while (ok && (ok = db_step(db, st, &more, "read", err)) && more) {
         const struct store_retention *rule =
             rule_for(k->s, db_column_str(st, 1), db_column_str(st, 2));
@@ -164,6 +183,7 @@ static bool examine(struct expiry *k, sqlite3 *db, struct error *err)
             continue;
         }
         k->series = sqlite3_column_int64(st, 0);
+        k->n_series++;
         k->expired += (uint64_t)sqlite3_column_int64(st, 3);
     }
     sqlite3_finalize(st);
@@ -177,26 +197,41 @@ static void count_expired(struct sqlite_store *s, uint64_t n)
     pthread_mutex_unlock(&s->stats_lock);
 }
 
+/* Deletes some of one series, and counts its profiles when it was the last of
+ * them. */
+static bool expire_some(struct expiry *k, struct day_conn *c, struct error *err)
+{
+    struct expiry after = {.s = k->s, .day = k->day};
+
+    if (!delete_some(c->db, k->series, k->day->level, err))
+        return false;
+    day_shrink(c);
+    if (!examine(&after, c->db, err))
+        return false;
+    if (k->day->level == STORE_RAW)
+        count_expired(k->s, k->expired - after.expired);
+    if (!after.kept && !after.n_series)
+        day_drop(k->s, k->day);
+    return true;
+}
+
 static bool expire_day(struct sqlite_store *s, struct day *d, bool *did,
                        struct error *err)
 {
     struct expiry k = {.s = s, .day = d};
     struct day_conn *c = day_connect(s, d, err);
-    bool ok = c && examine(&k, c->db, err);
+    bool ok = c && examine(&k, c->db, err), all;
 
-    if (ok && k.series && k.kept) {
-        ok = delete_some(c->db, k.series, err);
-        if (ok)
-            day_shrink(c);
-        *did = ok;
-    }
+    all = ok && k.series && !k.kept && day_is_last(s, d);
+    if (ok && k.series && !all)
+        ok = expire_some(&k, c, err);
+    *did = ok && k.series;
     if (c)
         day_disconnect(s, d, c);
-    if (ok && k.series && !k.kept) {
+    if (all) {
         day_unlink(s, d);
         if (d->level == STORE_RAW)
             count_expired(s, k.expired);
-        *did = true;
     }
     return ok;
 }
@@ -238,15 +273,16 @@ static bool measure(struct sqlite_store *s, struct day *d, struct str service,
         c ? db_prepare(c->db,
                        "SELECT total(bytes), max(series.id) FROM series JOIN "
                        "service ON service.id=series.service JOIN block ON "
-                       "block.series=series.id WHERE service.name=? AND "
-                       "series.type=?",
+                       "block.series=series.id AND block.level=? WHERE "
+                       "service.name=? AND series.type=?",
                        err)
           : NULL;
     bool more, ok = st != NULL;
 
     if (ok) {
-        db_bind_str(st, 1, service);
-        db_bind_str(st, 2, type);
+        sqlite3_bind_int64(st, 1, d->level);
+        db_bind_str(st, 2, service);
+        db_bind_str(st, 3, type);
         ok = db_step(c->db, st, &more, "read", err);
         *bytes += ok ? (uint64_t)sqlite3_column_int64(st, 0) : 0;
         *series = ok ? sqlite3_column_int64(st, 1) : 0;
@@ -261,7 +297,7 @@ static bool delete_from(struct sqlite_store *s, struct day *d, int64_t series,
                         struct error *err)
 {
     struct day_conn *c = day_connect(s, d, err);
-    bool ok = c && delete_some(c->db, series, err);
+    bool ok = c && delete_some(c->db, series, d->level, err);
 
     if (ok)
         day_shrink(c);
@@ -335,21 +371,14 @@ bool retain_step(struct sqlite_store *s, bool *did, struct error *err)
 {
     int64_t now = clock_monotonic_ns();
     struct day **files;
-    size_t n = 0;
+    size_t n;
     bool ok = true;
 
     if ((!s->n_retention && !s->max_disk_bytes) ||
         (!s->opt.no_background && s->last_retain_ns &&
          now - s->last_retain_ns < LOOK_NS))
         return true;
-    pthread_mutex_lock(&s->days_lock);
-    files = malloc((s->n_days + 1) * sizeof(*files));
-    for (; files && n < s->n_days; n++) {
-        files[n] = s->days[n];
-        files[n]->users++;
-    }
-    pthread_mutex_unlock(&s->days_lock);
-    if (!files)
+    if (!days_all(s, &files, &n))
         return error_set(err, "out of memory");
     for (size_t i = 0; ok && !*did && i < n; i++)
         ok = expire_day(s, files[i], did, err);

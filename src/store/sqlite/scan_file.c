@@ -98,16 +98,58 @@ static bool add_block(struct day_scan *k, size_t series, sqlite3_stmt *st,
     return true;
 }
 
+static bool has_level(struct day_scan *k, size_t series, int level, bool *out,
+                      struct error *err)
+{
+    sqlite3_stmt *st = day_statement(k->conn, DAY_ANY_BLOCK, err);
+    bool ok = st != NULL;
+
+    if (ok) {
+        sqlite3_bind_int64(st, 1, k->series[series].id);
+        sqlite3_bind_int64(st, 2, level);
+        ok = db_step(k->conn->db, st, out, "read", err);
+        sqlite3_reset(st);
+    }
+    return ok;
+}
+
+/* Which blocks of a series stand for its profiles: those themselves, or when
+ * they have expired, others' not being, the finest sums that are left. */
+static bool level_of(struct day_scan *k, size_t series, int *level,
+                     struct error *err)
+{
+    bool has = true, ok = true;
+
+    *level = k->day->level;
+    if (*level != STORE_RAW || !k->c->use_sums)
+        return true;
+    for (int i = STORE_RAW; i < STORE_LEVELS; i++) {
+        if (i != STORE_RAW && !level_fits(k->c, i))
+            continue;
+        ok = has_level(k, series, i, &has, err);
+        if (!ok || has) {
+            *level = i;
+            return ok;
+        }
+    }
+    return true;
+}
+
 static bool find_blocks(struct day_scan *k, struct error *err)
 {
     sqlite3 *db = k->conn->db;
     sqlite3_stmt *st = day_statement(k->conn, DAY_BLOCKS, err);
     bool more, ok = st != NULL;
+    int level;
 
     for (size_t i = 0; ok && i < k->n_series; i++) {
+        ok = level_of(k, i, &level, err);
+        if (!ok)
+            break;
         sqlite3_bind_int64(st, 1, k->series[i].id);
         sqlite3_bind_int64(st, 2, k->from_ns);
         sqlite3_bind_int64(st, 3, k->to_ns);
+        sqlite3_bind_int64(st, 4, level);
         while ((ok = db_step(db, st, &more, "read", err)) && more)
             if (!(ok = add_block(k, i, st, err)))
                 break;

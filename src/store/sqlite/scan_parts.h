@@ -43,6 +43,9 @@ struct service_scan {
     size_t n_days, days_cap;
 };
 
+/* May sums of this level stand in the answer? */
+bool level_fits(const struct scan *c, int level);
+
 /* Adds the files whose rows, or sums, make up the range of the query. */
 bool scan_plan(struct service_scan *k, struct error *err);
 

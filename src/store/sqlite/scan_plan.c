@@ -25,8 +25,7 @@ bool scan_add_part(struct service_scan *k, struct day *day, int64_t from_ns,
     return true;
 }
 
-/* May sums of this level stand in the answer? */
-static bool level_fits(const struct scan *c, int level)
+bool level_fits(const struct scan *c, int level)
 {
     return c->use_sums &&
            (c->step_ns == 0 || c->step_ns % level_ns[level] == 0);
@@ -42,7 +41,7 @@ static bool is_summed(struct service_scan *k, struct day *raw, int level,
 
     if (ok) {
         db_bind_str(st, 1, k->name);
-        sqlite3_bind_int64(st, 2, level);
+        sqlite3_bind_int64(st, 2, 1 << level);
         ok = db_step(c->db, st, out, "read", err);
         sqlite3_reset(st);
     }

@@ -26,7 +26,7 @@ struct sealing_day {
     struct day_conn *conn;
     struct builder b;
     struct dict_import import;
-    bool has_builder;
+    bool imports; /* the dictionary is not taken as it is */
     struct segment_writer w;
     bool begun;
 };
@@ -52,9 +52,13 @@ static struct sealing_day *day_for(struct seal *k, int64_t created_ns)
         return NULL;
     d = &k->days[k->n++];
     *d = (struct sealing_day){.number = number};
-    d->has_builder =
+    if (k->cap == 1) { /* as nearly always */
+        builder_borrow(&d->b, &k->g->d);
+        return d;
+    }
+    d->imports =
         builder_init(&d->b) && dict_import_init(&d->import, &k->g->d, &d->b.d);
-    return d->has_builder ? d : NULL;
+    return d->imports ? d : NULL;
 }
 
 /* Days differ for a handful of rows at midnight, or for thousands when old
@@ -98,8 +102,8 @@ static bool collect_series(struct seal *k, uint32_t series,
         /* Further rows of the day have each other. */
         if (r->meta.flags & ROW_CHANGES && r->has_before && d != last)
             before = &r->before;
-        if (!d ||
-            !builder_add(&d->b, &d->import, &r->meta, &r->samples, before))
+        if (!d || !builder_add(&d->b, d->imports ? &d->import : NULL, &r->meta,
+                               &r->samples, before))
             return error_set(err, "out of memory");
     }
     return false;
@@ -131,26 +135,11 @@ static bool note_generation(struct seal *k, sqlite3 *db, struct error *err)
     return ok;
 }
 
-/* Sums of the day do not know these profiles. */
-static bool forget_sums(struct sealing_day *d, struct error *err)
-{
-    sqlite3_stmt *st =
-        db_prepare(d->conn->db, "DELETE FROM summed WHERE service=?", err);
-    bool ok = st != NULL;
-
-    if (ok) {
-        sqlite3_bind_int64(st, 1, d->w.service);
-        ok = db_run(d->conn->db, st, "write", err);
-    }
-    sqlite3_finalize(st);
-    return ok;
-}
-
 /* Copies the bytes of opaque rows from head.db. */
 static bool copy_blobs(struct seal *k, struct sealing_day *d, struct error *err)
 {
     sqlite3_stmt *to = db_prepare(
-        d->conn->db, "INSERT OR REPLACE INTO blob(id, series, b) VALUES(?,0,?)",
+        d->conn->db, "INSERT OR REPLACE INTO blob(id, series, b) VALUES(?,?,?)",
         err);
     bool ok = to != NULL;
 
@@ -164,7 +153,8 @@ static bool copy_blobs(struct seal *k, struct sealing_day *d, struct error *err)
         ok = head_blob(k->s, &m->id, &bytes, err);
         if (ok) {
             db_bind_str(to, 1, id);
-            db_bind_str(to, 2, buf_str(&bytes));
+            sqlite3_bind_int64(to, 2, d->w.series[m->series]);
+            db_bind_str(to, 3, buf_str(&bytes));
             ok = db_run(d->conn->db, to, "write", err);
         }
         buf_release(&bytes);
@@ -182,9 +172,8 @@ static bool write_day(struct seal *k, struct sealing_day *d, struct error *err)
     d->begun = true;
     d->w =
         (struct segment_writer){.s = k->s, .db = d->conn->db, .with_ids = true};
-    return copy_blobs(k, d, err) &&
-           segment_write(&d->w, &d->b, k->v->name, SEAL_LEVEL, err) &&
-           note_generation(k, d->conn->db, err) && forget_sums(d, err);
+    return segment_write(&d->w, &d->b, k->v->name, SEAL_LEVEL, err) &&
+           copy_blobs(k, d, err) && note_generation(k, d->conn->db, err);
 }
 
 static bool commit_day(struct seal *k, struct sealing_day *d, struct error *err)
@@ -214,9 +203,10 @@ static void release(struct seal *k)
         }
         if (d->day)
             day_put(k->s, d->day);
-        if (d->has_builder)
+        if (d->imports)
             dict_import_release(&d->import);
         builder_release(&d->b);
+        segment_writer_release(&d->w);
     }
     free(k->days);
 }

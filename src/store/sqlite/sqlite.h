@@ -7,8 +7,7 @@
  * The embedded store: one directory, one process.
  *
  *     head.db                 what arrived lately, one row per commit
- *     day-YYYYMMDD.db         sealed profiles of a UTC day
- *     day-YYYYMMDD-1h.db      their sums (1m, 1h, 1d)
+ *     day-YYYYMMDD.db         sealed profiles of a UTC day, and their sums
  *     lock                    held while a process has the store open
  *
  * New profiles live in memory and in the log of head.db.  A background

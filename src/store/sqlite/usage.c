@@ -33,16 +33,18 @@ static struct store_usage *use_of(struct uses *k, struct str service,
     return &k->v[id];
 }
 
-/* service, type, profiles, posted, bytes, nodes, names */
+/* service, type, profiles, posted, bytes, nodes, names; sums hold the same
+ * profiles again */
 static const char *const queries[] = {
-    "SELECT service.name, series.type, sum(n), sum(posted), sum(bytes), 0, 0 "
-    "FROM block JOIN series ON series.id=block.series JOIN service ON "
-    "service.id=series.service GROUP BY 1, 2",
+    "SELECT service.name, series.type, total(n*(level=0)), "
+    "total(posted*(level=0)), sum(bytes), 0, 0 FROM block JOIN series ON "
+    "series.id=block.series JOIN service ON service.id=series.service "
+    "GROUP BY 1, 2",
     "SELECT service.name, x'', 0, 0, sum(bytes), sum(nodes), sum(names) "
     "FROM segment JOIN service ON service.id=segment.service GROUP BY 1",
 };
 
-static bool add_rows(struct uses *k, sqlite3 *db, const char *sql, bool raw,
+static bool add_rows(struct uses *k, sqlite3 *db, const char *sql,
                      struct error *err)
 {
     sqlite3_stmt *st = db_prepare(db, sql, err);
@@ -56,10 +58,8 @@ static bool add_rows(struct uses *k, sqlite3 *db, const char *sql, bool raw,
             ok = error_set(err, "out of memory");
             break;
         }
-        if (raw) { /* sums hold the same profiles again */
-            u->profiles += (uint64_t)sqlite3_column_int64(st, 2);
-            u->posted_bytes += (uint64_t)sqlite3_column_int64(st, 3);
-        }
+        u->profiles += (uint64_t)sqlite3_column_int64(st, 2);
+        u->posted_bytes += (uint64_t)sqlite3_column_int64(st, 3);
         u->stored_bytes += (uint64_t)sqlite3_column_int64(st, 4);
         u->stacks += (uint64_t)sqlite3_column_int64(st, 5);
         u->names += (uint64_t)sqlite3_column_int64(st, 6);
@@ -75,7 +75,7 @@ static bool add_file(struct sqlite_store *s, struct uses *k, struct day *d,
     bool ok = c != NULL;
 
     for (size_t i = 0; ok && i < sizeof(queries) / sizeof(*queries); i++)
-        ok = add_rows(k, c->db, queries[i], d->level == STORE_RAW, err);
+        ok = add_rows(k, c->db, queries[i], err);
     if (c)
         day_disconnect(s, d, c);
     return ok;
@@ -159,23 +159,16 @@ enum store_status engine_usage(struct store *store, store_each_usage *each,
 {
     struct sqlite_store *s = engine_of(store);
     struct uses k = {.key = BUF_INIT(STORE_BUF_BYTES)};
-    bool ok = true;
+    struct day **files;
+    size_t n;
+    bool ok = days_all(s, &files, &n) || error_set(err, "out of memory");
 
-    for (int level = 0; ok && level < STORE_LEVELS; level++) {
-        struct day **files;
-        size_t n;
-
-        if (!days_between(s, (enum store_level)level, INT64_MIN, INT64_MAX,
-                          &files, &n)) {
-            ok = error_set(err, "out of memory");
-            break;
-        }
-        for (size_t i = 0; i < n; i++) {
-            ok = ok && add_file(s, &k, files[i], err);
-            day_put(s, files[i]);
-        }
-        free(files);
+    for (size_t i = 0; i < n; i++) {
+        if (ok && (i == 0 || files[i]->number != files[i - 1]->number))
+            ok = add_file(s, &k, files[i], err);
+        day_put(s, files[i]);
     }
+    free(files);
     if (ok && !(ok = add_all_open(s, &k)))
         error_set(err, "out of memory");
     if (ok)

@@ -89,11 +89,13 @@ static bool write_block(void *arg, const struct built_block *b,
     sqlite3_bind_int64(k->block, 7, (int64_t)(b->meta.n + b->samples.n));
     db_bind_str(k->block, 8, b->meta);
     db_bind_str(k->block, 9, b->samples);
+    sqlite3_bind_int64(k->block, 10, b->kind);
     if (!db_run(w->db, k->block, "write", err))
         return false;
     w->t0_ns = b->t0_ns < w->t0_ns ? b->t0_ns : w->t0_ns;
     w->t1_ns = b->t1_ns > w->t1_ns ? b->t1_ns : w->t1_ns;
-    w->profiles += b->profiles;
+    if (b->kind == STORE_RAW)
+        w->profiles += b->profiles;
     return !w->with_ids || write_ids(k, b, series, err);
 }
 
@@ -114,26 +116,53 @@ static bool write_range(struct segment_writer *w, struct error *err)
     return ok;
 }
 
+static bool begin(struct writing *k, struct error *err)
+{
+    struct segment_writer *w = k->w;
+
+    w->t0_ns = INT64_MAX;
+    w->t1_ns = INT64_MIN;
+    k->block = db_prepare(w->db,
+                          "INSERT INTO block(series, segment, t0, t1, n, "
+                          "posted, bytes, meta, samples, level) "
+                          "VALUES(?,?,?,?,?,?,?,?,?,?)",
+                          err);
+    k->id = db_prepare(w->db, "INSERT OR IGNORE INTO id VALUES(?,?,?)", err);
+    return k->block && k->id;
+}
+
+static void end(struct writing *k)
+{
+    sqlite3_finalize(k->block);
+    sqlite3_finalize(k->id);
+}
+
 bool segment_write(struct segment_writer *w, struct builder *b,
                    struct str service, int level, struct error *err)
 {
     struct writing k = {.w = w};
-    bool ok;
+    bool ok = begin(&k, err) &&
+              day_add_service(w->db, service, &w->service, err) &&
+              builder_finish(b, level, write_dict, write_block, &k, err) &&
+              write_range(w, err);
 
-    w->t0_ns = INT64_MAX;
-    w->t1_ns = INT64_MIN;
-    k.block = db_prepare(w->db,
-                         "INSERT INTO block(series, segment, t0, t1, n, "
-                         "posted, bytes, meta, samples) "
-                         "VALUES(?,?,?,?,?,?,?,?,?)",
-                         err);
-    k.id = db_prepare(w->db, "INSERT OR IGNORE INTO id VALUES(?,?,?)", err);
-    ok = k.block && k.id && day_add_service(w->db, service, &w->service, err) &&
-         builder_finish(b, level, write_dict, write_block, &k, err) &&
-         write_range(w, err);
-    sqlite3_finalize(k.block);
-    sqlite3_finalize(k.id);
+    end(&k);
+    return ok;
+}
+
+bool segment_write_more(struct segment_writer *w, struct builder *b, int level,
+                        struct error *err)
+{
+    struct writing k = {.w = w};
+    bool ok = begin(&k, err) && add_series(w, &b->d, err) &&
+              builder_finish_blocks(b, level, write_block, &k, err);
+
+    end(&k);
+    return ok;
+}
+
+void segment_writer_release(struct segment_writer *w)
+{
     free(w->series);
     w->series = NULL;
-    return ok;
 }
