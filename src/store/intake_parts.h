@@ -124,11 +124,27 @@ static inline bool text(struct reading *rd, uint64_t index, uint32_t *out)
     return true;
 }
 
-/* Each reads one message, and adds it to its array. */
-bool read_type(struct reading *rd, struct wire_reader r);
-bool read_mapping(struct reading *rd, struct wire_reader r);
-bool read_function(struct reading *rd, struct wire_reader r);
-bool read_location(struct reading *rd, struct wire_reader r);
-bool read_sample(struct reading *rd, struct wire_reader r);
+static inline struct wire_reader span_reader(struct str s)
+{
+    const unsigned char *at = (const unsigned char *)s.s;
+
+    return (struct wire_reader){.at = at, .end = at + s.n};
+}
+
+/* All messages of one kind.  Inlined by force, and `read` with it: there are
+ * thousands, and each is short. */
+__attribute__((always_inline)) static inline bool
+read_each(struct reading *rd, unsigned number,
+          bool (*read)(struct reading *rd, struct wire_reader r))
+{
+    for (size_t i = 0; i < rd->in->spans[number].n; i++)
+        if (!read(rd, span_reader(rd->in->spans[number].v[i])))
+            return false;
+    return true;
+}
+
+/* Types, mappings, functions, locations; then samples. */
+bool read_tables(struct reading *rd);
+bool read_samples(struct reading *rd);
 
 #endif

@@ -10,17 +10,6 @@
  */
 #include "store/intake_parts.h"
 
-static struct wire_reader span_reader(struct str s)
-{
-    const unsigned char *at = (const unsigned char *)s.s;
-
-    return (struct wire_reader){.at = at, .end = at + s.n};
-}
-
-/*
- * The whole.
- */
-
 static bool add_comments(struct reading *rd, const struct wire_field *f)
 {
     struct wire_reader r;
@@ -141,15 +130,6 @@ static bool read_once(struct reading *rd)
            text(rd, (uint64_t)in->period_unit, &ignored);
 }
 
-static bool read_each(struct reading *rd, unsigned number,
-                      bool (*read)(struct reading *rd, struct wire_reader r))
-{
-    for (size_t i = 0; i < rd->in->spans[number].n; i++)
-        if (!read(rd, span_reader(rd->in->spans[number].v[i])))
-            return false;
-    return true;
-}
-
 static bool read_all(struct reading *rd, struct str bytes)
 {
     struct intake *in = rd->in;
@@ -164,11 +144,7 @@ static bool read_all(struct reading *rd, struct str bytes)
     }
     if (in->strings.n == 0) /* every text would be out of range */
         return other(rd);
-    if (!read_each(rd, PROTO_SAMPLE_TYPE, read_type) ||
-        !read_each(rd, PROTO_MAPPING, read_mapping) ||
-        !read_each(rd, PROTO_FUNCTION, read_function) ||
-        !read_each(rd, PROTO_LOCATION, read_location) ||
-        !read_each(rd, PROTO_SAMPLE, read_sample) || !read_once(rd))
+    if (!read_tables(rd) || !read_samples(rd) || !read_once(rd))
         return false;
     if (in->samples.n && !in->types.n)
         return other(rd);

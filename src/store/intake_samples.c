@@ -156,7 +156,7 @@ static void sort_labels(struct intake *in, size_t start)
 /* More labels on one sample than this are left to the other reader. */
 enum { MANY_LABELS = 64 };
 
-bool read_sample(struct reading *rd, struct wire_reader r)
+static bool read_sample(struct reading *rd, struct wire_reader r)
 {
     struct intake *in = rd->in;
     struct in_sample *s = push(&in->samples);
@@ -189,4 +189,9 @@ bool read_sample(struct reading *rd, struct wire_reader r)
     if (in->labels.n - labels > 1)
         sort_labels(in, labels);
     return true;
+}
+
+bool read_samples(struct reading *rd)
+{
+    return read_each(rd, PROTO_SAMPLE, read_sample);
 }

@@ -72,7 +72,7 @@ bool read_long_scalar(struct reading *rd, struct wire_reader *r, uint64_t *v,
     return true;
 }
 
-bool read_type(struct reading *rd, struct wire_reader r)
+static bool read_type(struct reading *rd, struct wire_reader r)
 {
     struct in_type *t = push(&rd->in->types);
     uint64_t v[PROTO_TYPE_UNIT + 1];
@@ -84,7 +84,7 @@ bool read_type(struct reading *rd, struct wire_reader r)
            text(rd, v[PROTO_TYPE_UNIT], &t->unit);
 }
 
-bool read_mapping(struct reading *rd, struct wire_reader r)
+static bool read_mapping(struct reading *rd, struct wire_reader r)
 {
     struct intake *in = rd->in;
     struct in_mapping *m = push(&in->mappings);
@@ -108,7 +108,7 @@ bool read_mapping(struct reading *rd, struct wire_reader r)
                    in->spans[PROTO_MAPPING].n);
 }
 
-bool read_function(struct reading *rd, struct wire_reader r)
+static bool read_function(struct reading *rd, struct wire_reader r)
 {
     struct intake *in = rd->in;
     struct in_function *f = push(&in->functions);
@@ -168,18 +168,24 @@ static bool read_location_fields(struct reading *rd, struct wire_reader r,
     enum { LINE = PROTO_LOCATION_LINE << 3 | WIRE_BYTES };
 
     while (wire_more(&r)) {
-        unsigned tag;
-        uint64_t value;
-        const unsigned char *next = wire_short_field(r.at, r.end, &tag, &value);
+        unsigned tag = *r.at;
 
-        if (next && tag == LINE && value <= (uint64_t)(r.end - next)) {
-            r.at = next + value;
-            if (!read_line(rd, (struct wire_reader){.at = next, .end = r.at}))
+        if (tag == LINE && r.end - r.at >= 2 && r.at[1] < 0x80 &&
+            r.at[1] <= r.end - r.at - 2) {
+            struct wire_reader line = {.at = r.at + 2,
+                                       .end = r.at + 2 + r.at[1]};
+
+            r.at = line.end;
+            if (!read_line(rd, line))
                 return false;
-        } else if (next && (tag & 7) == WIRE_VARINT &&
-                   tag >> 3 < PROTO_LOCATION_LINE) {
-            r.at = next;
-            v[tag >> 3] = value;
+        } else if (tag == PROTO_LOCATION_ADDRESS << 3) {
+            r.at++;
+            if (!unpack_long_varint(&r, &v[PROTO_LOCATION_ADDRESS]))
+                return other(rd);
+        } else if ((tag & 7) == WIRE_VARINT && tag < PROTO_LOCATION_LINE << 3) {
+            r.at++;
+            if (!unpack_varint(&r, &v[tag >> 3]))
+                return other(rd);
         } else if (!read_long_field(rd, &r, v)) {
             return false;
         }
@@ -187,7 +193,7 @@ static bool read_location_fields(struct reading *rd, struct wire_reader r,
     return true;
 }
 
-bool read_location(struct reading *rd, struct wire_reader r)
+static bool read_location(struct reading *rd, struct wire_reader r)
 {
     struct intake *in = rd->in;
     struct in_location *l = push(&in->locations);
@@ -206,4 +212,12 @@ bool read_location(struct reading *rd, struct wire_reader r)
         find_id(&in->mapping_ids, v[PROTO_LOCATION_MAPPING], in->mappings.n);
     return note_id(rd, &in->location_ids, l->id, in->locations.n - 1,
                    in->spans[PROTO_LOCATION].n);
+}
+
+bool read_tables(struct reading *rd)
+{
+    return read_each(rd, PROTO_SAMPLE_TYPE, read_type) &&
+           read_each(rd, PROTO_MAPPING, read_mapping) &&
+           read_each(rd, PROTO_FUNCTION, read_function) &&
+           read_each(rd, PROTO_LOCATION, read_location);
 }

@@ -43,10 +43,30 @@ static inline struct wire_reader unpack_begin(struct str s)
     return (struct wire_reader){.at = at, .end = at + s.n};
 }
 
+/* A varint of up to 8 bytes, in a word: 7 bits of each byte, put together in
+ * pairs, then in fours, then in eights. */
+static inline bool unpack_long_varint(struct wire_reader *r, uint64_t *out)
+{
+    uint64_t w, end;
+
+    if (r->end - r->at < 8)
+        return wire_read_long_varint(r, out);
+    memcpy(&w, r->at, sizeof(w));
+    end = ~w & 0x8080808080808080u;
+    if (!end)
+        return wire_read_long_varint(r, out);
+    r->at += (__builtin_ctzll(end) >> 3) + 1;
+    w &= (end ^ (end - 1)) & 0x7f7f7f7f7f7f7f7fu;
+    w = (w & 0x007f007f007f007fu) | (w & 0x7f007f007f007f00u) >> 1;
+    w = (w & 0x00003fff00003fffu) | (w & 0x3fff00003fff0000u) >> 2;
+    *out = (w & 0x000000000fffffffu) | (w & 0x0fffffff00000000u) >> 4;
+    return true;
+}
+
 /*
  * The varint at the cursor, in line: reading stored rows and incoming
- * profiles is little else.  Long ones and those near the end of the bytes
- * take the careful way.
+ * profiles is little else.  Those near the end of the bytes take the careful
+ * way.
  */
 static inline bool unpack_varint(struct wire_reader *r, uint64_t *out)
 {
