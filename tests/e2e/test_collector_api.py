@@ -4,10 +4,12 @@ with scopes; settings and their mistakes."""
 import gzip
 import json
 import os
+import re
 import signal
 import subprocess
 import time
 import unittest
+import urllib.request
 
 import support
 from collector import (CollectorTest, PPROFD, Pprofd, SECOND, TIME,
@@ -504,6 +506,55 @@ class SettingsTest(support.TestCase):
 
 
 class TransferTest(CollectorTest):
+    def test_processes_of_one_program_share_its_stacks(self):
+        """Fifty processes whose addresses the kernel has chosen anew."""
+        profiles = []
+        for _ in range(5):
+            profiles += self.heap_profiles(10)
+        self.assertGreater(len({self.start_of(p) for p in profiles[:3]}), 1)
+        pprofd = Pprofd(self.path('shared'))
+        stacks = []
+        for some in profiles[:1], profiles[1:]:
+            for i, body in enumerate(some):
+                reply = pprofd.post(body, service='leaky', type='heap',
+                                    labels='instance=%d' % (len(some) + i))
+                self.assertEqual(reply.status, 200, reply.text)
+            pprofd.stop()
+            stats = subprocess.run([PPROFD, 'stats', '--data',
+                                    self.path('shared')], check=True,
+                                   capture_output=True, text=True)
+            stacks.append(int(re.search(r'(\d+)\s+\d+\s+total', stats.stdout
+                                        ).group(1)))
+            pprofd.start()
+        pprofd.stop()
+        self.assertGreater(stacks[0], 20)
+        self.assertLess(stacks[1], stacks[0] * 1.2)
+
+    def start_of(self, profile):
+        """Where the program is mapped."""
+        with open(self.path('one.pb.gz'), 'wb') as f:
+            f.write(profile)
+        raw = self.pprof('-raw', self.path('one.pb.gz')).stdout
+        return re.search(r'^1: (0x[0-9a-f]+)/', raw, re.M).group(1)
+
+    def heap_profiles(self, n):
+        """Of n processes of the same program."""
+        program = os.path.join(support.BUILD, 'tests', 'e2e', 'programs',
+                               'heap_leak')
+        running = [subprocess.Popen([program], stderr=subprocess.PIPE,
+                                    text=True,
+                                    env={**os.environ, 'PPROF_MEM_RATE': '1'})
+                   for _ in range(n)]
+        try:
+            urls = [re.search(r'http://\S+', p.stderr.readline()).group(0)
+                    for p in running]
+            return [urllib.request.urlopen(url + 'heap', timeout=60).read()
+                    for url in urls]
+        finally:
+            for p in running:
+                p.kill()
+                p.communicate()
+
     def test_export_and_import(self):
         store_some(self)
         trace = self.stored(b'opaque', service='api', type='trace')

@@ -5,6 +5,7 @@ store of a newer version, damage, and clients that behave badly."""
 import gzip
 import os
 import random
+import re
 import shutil
 import socket
 import sqlite3
@@ -128,15 +129,36 @@ class DirectoryTest(support.TestCase):
 
 @unittest.skipUnless(os.geteuid() == 0 and shutil.which('mount'),
                      'mounting a small file system needs root')
-class FullDiskTest(support.TestCase):
-    def test_a_full_disk_is_an_error_of_the_request(self):
+class FileSystemTest(support.TestCase):
+    def mount(self, options):
+        """A tmpfs; where it is."""
         place = self.path('small')
-        os.mkdir(place)
-        mounted = subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=3m',
+        os.makedirs(place, exist_ok=True)
+        mounted = subprocess.run(['mount', '-t', 'tmpfs', '-o', options,
                                   'tmpfs', place], capture_output=True)
         if mounted.returncode != 0:
             self.skipTest('cannot mount a tmpfs here')
         self.addCleanup(subprocess.run, ['umount', '-l', place])
+        return place
+
+    def test_a_directory_that_cannot_be_written(self):
+        place = self.mount('size=3m')
+        data = os.path.join(place, 'data')
+        pprofd = Pprofd(data)
+        pprofd.post(cpu_profile({'main': 1}), service='a', type='cpu')
+        pprofd.stop()
+        subprocess.run(['mount', '-o', 'remount,ro', place], check=True)
+        for path in data, os.path.join(place, 'other'):
+            result = subprocess.run([PPROFD, 'serve', '--addr', '127.0.0.1:0',
+                                     '--data', path], capture_output=True,
+                                    text=True, timeout=30)
+            self.assertEqual(result.returncode, 1)
+            self.assertRegex(result.stderr,
+                             re.escape(path) + r'.*[Rr]ead-only file system')
+            self.assertEqual(result.stderr.count('\n'), 1, result.stderr)
+
+    def test_a_full_disk_is_an_error_of_the_request(self):
+        place = self.mount('size=3m')
         pprofd = Pprofd(os.path.join(place, 'data'))
         self.addCleanup(pprofd.stop)
         taken, refused = [], None

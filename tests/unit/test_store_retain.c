@@ -255,4 +255,50 @@ TEST(sums_stand_for_the_series_whose_profiles_have_expired)
     store_clean();
 }
 
+static void print_finding(void *arg, const char *finding)
+{
+    (void)arg;
+    printf("# finding: %s\n", finding);
+}
+
+/* Nothing is lost when the clock of the machine is wrong for a while. */
+TEST(the_clock_may_jump)
+{
+    static const int64_t jumps[] = {0, -3 * DAY, 30 * DAY, -400 * DAY, DAY, 0};
+    struct profile *p = sketch("types x/count\nmain;a 1\n"), *got;
+    struct store_query q = everything();
+    struct store_check_result result;
+    struct store_options o;
+    struct store *s;
+    struct error err;
+    size_t n = 0;
+
+    store_place();
+    o = clocked();
+    o.levels = 1u << STORE_MINUTE | 1u << STORE_HOUR | 1u << STORE_DAY;
+    o.seal_profiles = 3;
+    now_ns = MIDNIGHT + 1000 * DAY;
+    s = store_reopen(&o);
+    for (size_t i = 0; i < sizeof(jumps) / sizeof(*jumps); i++) {
+        now_ns = MIDNIGHT + 1000 * DAY + jumps[i];
+        for (int k = 0; k < 5; k++, n++) /* two wait in the log */
+            EXPECT(put_profile(s, p, "api", "cpu", 0, NULL));
+        work_off(s);
+        store_close(s);
+        s = store_reopen(&o);
+        EXPECT(count_profiles(s, "api") == n);
+    }
+    EXPECT(sqlite_store_seal_all(s, &err));
+    work_off(s);
+    EXPECT(count_profiles(s, "api") == n);
+    got = merged(s, &q, STORE_AS_SENT);
+    EXPECT(got && got->values[0] == (int64_t)n);
+    profile_free(got);
+    store_close(s);
+    EXPECT(sqlite_store_check(store_dir, print_finding, NULL, &result, &err));
+    EXPECT(result.profiles == n);
+    profile_free(p);
+    store_clean();
+}
+
 TEST_MAIN

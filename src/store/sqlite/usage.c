@@ -108,19 +108,33 @@ static bool add_open_row(struct open_uses *o, struct str service,
     return true;
 }
 
+static bool add_open_dict(struct open_uses *o, struct str service,
+                          const struct dict *d)
+{
+    struct store_usage *u = use_of(o->k, service, STR(""));
+
+    if (!u)
+        return false;
+    u->stacks += d->n_nodes;
+    u->names += d->tables[DICT_STRING].n;
+    return true;
+}
+
 /* Only rows that are in the log and in no day file: not pending, not
  * failed. */
 static bool add_segment(struct open_uses *o, struct str service,
                         const struct open_segment *g)
 {
     struct row_meta m = {0};
-    bool ok = true;
+    bool ok = true, any = false;
 
     for (size_t i = 0; ok && g && i < g->n_rows; i++)
-        if (g->rows[i]->state == ROW_DONE)
+        if (g->rows[i]->state == ROW_DONE) {
             ok = add_open_row(o, service, g, g->rows[i], &m);
+            any = true;
+        }
     row_meta_release(&m);
-    return ok;
+    return ok && (!any || add_open_dict(o, service, &g->d));
 }
 
 static bool add_open(struct service *v, void *arg)
