@@ -25,6 +25,7 @@ static const char usage[] =
     "  check      verify a store and report what is wrong with it\n"
     "  stats      show what uses the space of a store\n"
     "  export     write the profiles of a store to a directory\n"
+    "  schema     print the tables of a store on ClickHouse\n"
     "  import     read profiles from an exported directory or a collector\n"
     "  version    print the version\n"
     "\n"
@@ -33,6 +34,10 @@ static const char usage[] =
     "                      127.0.0.1:10100\n"
     "  --data DIR          store profiles in this directory; default\n"
     "                      ~/.local/share/pprofd, /var/lib/pprofd for root\n"
+    "  --store URL         store profiles in ClickHouse instead:\n"
+    "                      clickhouse://user@host:8123/database\n"
+    "  --wal DIR           keep profiles here while ClickHouse is away\n"
+    "  --cluster NAME      replicated tables, sharded by service\n"
     "  --config FILE       read settings from this file; `pprofd config` "
     "shows\n"
     "                      them all\n"
@@ -104,6 +109,13 @@ static const struct {
      "usage: pprofd stats [--data DIR]\n"
      "Shows what uses the space of a store: services, types, stacks and\n"
      "names.  Stop the server first.\n"},
+    {"schema", schema_command,
+     "usage: pprofd schema [--plain] [--store URL] [--cluster NAME]\n"
+     "Prints the statements that make the tables of a store on ClickHouse, "
+     "for\n"
+     "databases where pprofd may not make them itself.  --plain is for "
+     "servers\n"
+     "before 20.3.\n"},
     {"export", export_command,
      "usage: pprofd export [--data DIR] TO-DIRECTORY\n"
      "       pprofd export [--data DIR] [--s3-endpoint URL] "

@@ -38,6 +38,18 @@ static void write_state(const struct store_stats *s, struct buf *out)
           "Profiles that may wait for a commit.", s->queue_limit);
 }
 
+static void write_wal(const struct store_stats *s, struct buf *out)
+{
+    if (!s->wal_limit)
+        return;
+    gauge(out, "pprofd_store_wal_bytes",
+          "Size of the write-ahead log, which waits for ClickHouse.",
+          s->wal_bytes);
+    gauge(out, "pprofd_store_wal_profiles", "Profiles in it.", s->wal_profiles);
+    gauge(out, "pprofd_store_wal_limit_bytes", "How large it may become.",
+          s->wal_limit);
+}
+
 static void write_intake(const struct store_stats *s, struct buf *out)
 {
     counter(out, "pprofd_store_profiles_total", "Profiles stored.", s->puts);
@@ -87,6 +99,7 @@ void store_metrics_write(struct store *s, struct buf *out)
 
     store_get_stats(s, &stats);
     write_state(&stats, out);
+    write_wal(&stats, out);
     write_intake(&stats, out);
     write_work(&stats, out);
 }

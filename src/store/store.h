@@ -263,6 +263,8 @@ struct store_stats {
     uint64_t memory_bytes; /* dictionaries and rows not yet sealed */
     uint64_t open_services, open_profiles, segments;
     uint64_t queued, queue_limit;
+    /* In a write-ahead log, for engines that have one. */
+    uint64_t wal_bytes, wal_profiles, wal_limit;
 
     /* Since start. */
     uint64_t puts, posted_bytes, rejected, busy, failed;

@@ -1,11 +1,18 @@
 /*
- * From settings to the options of the embedded store.  Here and nowhere else,
- * so that `serve` and the commands that work on a store without a server use
- * the same limits.
+ * From settings to the options of a store.  Here and nowhere else, so that
+ * `serve` and the commands that work on a store without a server use the same
+ * limits.
  */
 #include "cmd/pprofd/open_store.h"
 
+#include <stdlib.h>
 #include <unistd.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/secret_file.h"
+#include "store/clickhouse/clickhouse.h"
+#include "store/sqlite/sqlite.h"
 
 /* Sums that no rule keeps are not made. */
 static unsigned levels_of(const struct settings *s)
@@ -19,8 +26,8 @@ static unsigned levels_of(const struct settings *s)
     return levels;
 }
 
-struct store *open_store(const struct settings *s, struct arena *a,
-                         struct error *err)
+static struct store_options options_of(const struct settings *s,
+                                       struct arena *a)
 {
     struct store_options o = store_default_options;
 
@@ -36,7 +43,81 @@ struct store *open_store(const struct settings *s, struct arena *a,
     o.retention = s->retention;
     o.n_retention = s->n_retention;
     o.levels = levels_of(s);
-    return sqlite_store_open(&o, err);
+    return o;
+}
+
+/* --- ClickHouse ----------------------------------------------------------- */
+
+static void warn(void *arg, const char *words)
+{
+    (void)arg;
+    log_warn("store", log_text("message", words));
+}
+
+static bool read_password(const struct settings *s, struct arena *a,
+                          struct str *out, struct error *err)
+{
+    struct buf text = arena_buf(a);
+    const char *path;
+
+    *out = str_from(getenv("PPROFD_STORE_PASSWORD"));
+    if (s->store_password_file.n == 0)
+        return true;
+    path = arena_cstr(a, s->store_password_file);
+    text.max = 4096;
+    secret_file_warn(path, warn, NULL);
+    if (!file_read(path, &text, err))
+        return false;
+    *out = buf_str(&text);
+    while (out->n && (out->s[out->n - 1] == '\n' || out->s[out->n - 1] == '\r'))
+        out->n--;
+    return true;
+}
+
+struct clickhouse_options clickhouse_options_of(const struct settings *s,
+                                                struct arena *a)
+{
+    struct clickhouse_options o = clickhouse_default_options;
+
+    o.url = s->store;
+    o.ca_file = s->store_ca;
+    o.cert_file = s->store_cert;
+    o.key_file = s->store_key;
+    o.cluster = s->cluster;
+    o.wal_dir = s->wal.n ? arena_cstr(a, s->wal) : NULL;
+    o.wal_bytes = s->wal_max;
+    return o;
+}
+
+static struct store *open_clickhouse(const struct settings *s, struct arena *a,
+                                     const struct store_options *intake,
+                                     struct error *err)
+{
+    struct clickhouse_options o = clickhouse_options_of(s, a);
+
+    o.store = intake;
+    if (!read_password(s, a, &o.password, err))
+        return NULL;
+    return clickhouse_store_open(&o, err);
+}
+
+struct store *open_store(const struct settings *s, struct arena *a,
+                         struct error *err)
+{
+    struct store_options o = options_of(s, a);
+
+    return s->store.n ? open_clickhouse(s, a, &o, err)
+                      : sqlite_store_open(&o, err);
+}
+
+bool change_retention(struct store *store, const struct settings *s,
+                      struct error *err)
+{
+    return s->store.n
+               ? clickhouse_store_set_retention(
+                     store, s->retention, s->n_retention, s->max_disk, err)
+               : sqlite_store_set_retention(store, s->retention, s->n_retention,
+                                            s->max_disk, err);
 }
 
 bool find_store(const struct settings *s, struct arena *a, struct error *err)
@@ -65,5 +146,6 @@ struct store *open_kept_store(const struct settings *s, struct arena *a,
 struct store *open_existing_store(const struct settings *s, struct arena *a,
                                   struct error *err)
 {
-    return find_store(s, a, err) ? open_kept_store(s, a, err) : NULL;
+    return s->store.n || find_store(s, a, err) ? open_kept_store(s, a, err)
+                                               : NULL;
 }

@@ -2,6 +2,7 @@
 #define CMD_PPROFD_OPEN_STORE_H
 
 #include "cmd/pprofd/settings.h"
+#include "store/clickhouse/clickhouse.h"
 
 /* Opens the store that the settings name, for `serve`.  NULL and err when it
  * cannot be opened. */
@@ -20,5 +21,13 @@ struct store *open_existing_store(const struct settings *s, struct arena *a,
 
 /* Is there a store in the directory?  err names the directory. */
 bool find_store(const struct settings *s, struct arena *a, struct error *err);
+
+/* The new rules of settings that were read again. */
+bool change_retention(struct store *store, const struct settings *s,
+                      struct error *err);
+
+/* Without the password and what the engines have in common. */
+struct clickhouse_options clickhouse_options_of(const struct settings *s,
+                                                struct arena *a);
 
 #endif

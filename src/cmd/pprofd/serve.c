@@ -262,12 +262,19 @@ static bool start(struct daemon *d, struct error *err)
            http_server_address(d->server),
            d->settings.insecure ? ", without authentication" : "");
     printf("pprofd: profiles are kept in %" STR_FMT "\n",
-           STR_ARG(d->settings.data));
+           STR_ARG(d->settings.store.n ? d->settings.store : d->settings.data));
     fflush(stdout);
     return true;
 }
 
 /* --- settings that change ------------------------------------------------- */
+
+static bool check_same_store(const struct daemon *d,
+                             const struct settings *fresh, struct error *err)
+{
+    return str_eq(d->settings.store, fresh->store) ||
+           error_set(err, "storage.store cannot be changed while pprofd runs");
+}
 
 static void reload(struct daemon *d)
 {
@@ -278,10 +285,10 @@ static void reload(struct daemon *d)
     int rest;
 
     if (!settings_read(&fresh, a, d->argv, d->argc, &rest, &err) ||
+        !check_same_store(d, &fresh, &err) ||
         !(jobs = read_jobs(d->config_file, &err)) ||
         !scraper_configure(d->scraper, jobs, &err) ||
-        !sqlite_store_set_retention(d->engine, fresh.retention,
-                                    fresh.n_retention, fresh.max_disk, &err)) {
+        !change_retention(d->engine, &fresh, &err)) {
         log_error("the new configuration is not used", log_failure(&err));
         arena_free(a);
         return;

@@ -250,6 +250,22 @@ static void add_default_rule(struct settings *s, struct arena *a)
     s->n_retention++;
 }
 
+/* Settings of the store on ClickHouse mean nothing for the embedded one. */
+static bool check_store(const struct settings *s, struct error *err)
+{
+    if ((s->store_cert.n == 0) != (s->store_key.n == 0))
+        return error_set(err, "storage.store_cert and storage.store_key: give "
+                              "both or none");
+    if (s->store.n > 0)
+        return true;
+    if (s->wal.n > 0 || s->cluster.n > 0 || s->store_ca.n > 0 ||
+        s->store_cert.n > 0 || s->store_password_file.n > 0)
+        return error_set(err, "wal, cluster, store_ca, store_cert and "
+                              "store_password_file need storage.store, the "
+                              "URL of a ClickHouse server");
+    return true;
+}
+
 /* What depends on other settings, or must fit together. */
 static bool complete(struct settings *s, struct arena *a, struct error *err)
 {
@@ -272,7 +288,7 @@ static bool complete(struct settings *s, struct arena *a, struct error *err)
     if (s->client_ca.n > 0 && s->tls_cert.n == 0)
         return error_set(err, "listen.client_ca: needs tls_cert and tls_key");
     add_default_rule(s, a);
-    return true;
+    return check_store(s, err);
 }
 
 bool settings_read(struct settings *out, struct arena *a, char *const *words,

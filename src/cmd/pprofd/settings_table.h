@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "store/sqlite/sqlite.h"
+#include "store/options.h"
 
 /*
  * The settings of pprofd: defaults, then the configuration file, then flags.
@@ -34,6 +34,9 @@ struct settings {
 
     /* storage */
     struct str data;
+    struct str store, store_password_file, store_ca, store_cert, store_key;
+    struct str cluster, wal;
+    uint64_t wal_max;
     struct str s3_endpoint; /* "": $AWS_ENDPOINT_URL, or Amazon */
     struct str archive;     /* s3://BUCKET/PREFIX; "": none */
     uint64_t archive_spool, archive_memory, archive_connections;

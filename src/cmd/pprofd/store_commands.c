@@ -1,14 +1,16 @@
 /*
- * check and stats: what is in a store, without a server.
+ * check, stats and schema: what is in a store, or would be, without a server.
  */
 #include "cmd/pprofd/store_commands.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/size_text.h"
 #include "cmd/pprofd/open_store.h"
+#include "store/sqlite/sqlite.h"
 
 static int fail(const struct error *err)
 {
@@ -22,6 +24,13 @@ static void say(void *arg, const char *finding)
     printf("%s\n", finding);
 }
 
+static bool is_embedded(const struct settings *s, struct error *err)
+{
+    return s->store.n == 0 ||
+           error_set(err, "check reads the files of the embedded store; "
+                          "ClickHouse has CHECK TABLE");
+}
+
 int check_command(int argc, char **argv)
 {
     struct arena *a = arena_new();
@@ -31,7 +40,7 @@ int check_command(int argc, char **argv)
     int rest, code = 1;
 
     if (!settings_read(&s, a, argv, argc, &rest, &err) ||
-        !find_store(&s, a, &err)) {
+        !is_embedded(&s, &err) || !find_store(&s, a, &err)) {
         code = fail(&err);
     } else {
         bool ok =
@@ -135,6 +144,36 @@ int stats_command(int argc, char **argv)
     else
         print_table(&table);
     store_close(store);
+    arena_free(a);
+    return code;
+}
+
+/* --- schema --------------------------------------------------------------- */
+
+int schema_command(int argc, char **argv)
+{
+    struct arena *a = arena_new();
+    struct buf out = arena_buf(a);
+    struct clickhouse_options o;
+    struct settings s;
+    struct error err = {.text = ""};
+    int rest, code = 0;
+    bool plain = argc > 0 && strcmp(argv[0], "--plain") == 0;
+
+    if (!settings_read(&s, a, argv + plain, argc - plain, &rest, &err))
+        code = fail(&err);
+    if (!code && rest < argc - plain) {
+        error_set(&err, "unexpected argument \"%s\"; see pprofd schema -h",
+                  argv[plain + rest]);
+        code = fail(&err);
+    }
+    o = clickhouse_options_of(&s, a);
+    if (!code && !o.url.n)
+        o.url = STR("clickhouse://localhost/default");
+    if (!code && !clickhouse_schema(&o, plain, &out, &err))
+        code = fail(&err);
+    if (!code)
+        fwrite(out.data, 1, out.len, stdout);
     arena_free(a);
     return code;
 }

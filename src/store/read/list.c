@@ -171,6 +171,7 @@ enum store_status engine_list(struct store *s, const struct store_query *q,
                      .q = q,
                      .budget = budget,
                      .progress = progress,
+                     .with_changes = true,
                      .page = page,
                      .row = add,
                      .arg = &k};

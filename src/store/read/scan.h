@@ -39,6 +39,7 @@ struct scan {
     const struct store_budget *budget;
     struct store_progress *progress;
     bool with_samples;
+    bool with_changes; /* the reader looks at them: see STORE_CHANGES */
     /* Sums may stand for the profiles of whole minutes, hours or days. */
     bool use_sums;
     int64_t step_ns; /* but not beyond the step of the answer; 0: any */

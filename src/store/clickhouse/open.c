@@ -1,0 +1,185 @@
+/*
+ * Opening, closing, and what can be said about the store.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "store/clickhouse/address.h"
+#include "store/clickhouse/engine.h"
+#include "store/clickhouse/schema.h"
+#include "store/read/read.h"
+
+const struct clickhouse_options clickhouse_default_options = {
+    .wal_bytes = (uint64_t)1 << 30,
+    .query_memory = (uint64_t)4 << 30,
+    .batch_profiles = 2000,
+    .batch_bytes = (size_t)32 << 20,
+    .batch_wait_ns = SECOND / 10,
+    .insert_timeout_ns = 20 * SECOND,
+    .lookback_ns = 24 * 3600 * SECOND,
+};
+
+void ch_background_error(struct ch_store *s, const struct error *err)
+{
+    pthread_mutex_lock(&s->stats_lock);
+    s->stats.background_errors++;
+    snprintf(s->stats.last_background_error,
+             sizeof(s->stats.last_background_error), "%.255s", err->text);
+    pthread_mutex_unlock(&s->stats_lock);
+}
+
+enum store_status ch_prepare(struct ch_store *s, struct error *err)
+{
+    enum store_status status;
+
+    if (atomic_load(&s->is_prepared))
+        return STORE_OK;
+    status = schema_prepare(s->client, str_from(s->cluster), err);
+    if (status == STORE_OK)
+        atomic_store(&s->is_prepared, true);
+    return status;
+}
+
+bool clickhouse_schema(const struct clickhouse_options *o, bool plain,
+                       struct buf *out, struct error *err)
+{
+    struct clickhouse_address a;
+
+    if (!clickhouse_address_parse(o->url, &a, err))
+        return false;
+    schema_write(a.database, o->cluster, plain, out);
+    return buf_ok(out) || error_set(err, "out of memory");
+}
+
+static void ch_stats(struct store *store, struct store_stats *out)
+{
+    struct ch_store *s = ch_of(store);
+
+    pthread_mutex_lock(&s->stats_lock);
+    *out = s->stats;
+    pthread_mutex_unlock(&s->stats_lock);
+    pthread_mutex_lock(&s->queue);
+    out->queued = s->queued;
+    pthread_mutex_unlock(&s->queue);
+    out->queue_limit = s->opt.queue_profiles;
+    out->memory_bytes = atomic_load(&s->memory);
+    if (s->wal)
+        ch_wal_stats(s, out);
+}
+
+static void ch_close(struct store *store)
+{
+    struct ch_store *s = ch_of(store);
+
+    ch_keeper_stop(s);
+    ch_writer_stop(s);
+    ch_wal_close(s);
+    ch_services_free(s);
+    while (s->scratches) {
+        struct scratch *c = s->scratches;
+
+        s->scratches = c->next;
+        scratch_free(c);
+    }
+    ch_client_free(s->client);
+    pthread_mutex_destroy(&s->registry);
+    pthread_mutex_destroy(&s->queue);
+    pthread_cond_destroy(&s->queue_grew);
+    pthread_mutex_destroy(&s->keep_lock);
+    pthread_cond_destroy(&s->keep_wake);
+    pthread_mutex_destroy(&s->stats_lock);
+    free(s->cluster);
+    free(s->wal_dir);
+    free(s);
+}
+
+static const struct store_ops ops = {
+    .put = ch_put,
+    .get = engine_get,
+    .get_bytes = engine_get_bytes,
+    .describe = engine_describe,
+    .list = engine_list,
+    .merge = engine_merge,
+    .series = engine_series,
+    .function = engine_function,
+    .services = engine_services,
+    .label_names = engine_label_names,
+    .label_values = engine_label_values,
+    .version = engine_version,
+    .export_all = engine_export,
+    .stats = ch_stats,
+    .usage = ch_usage,
+    .close = ch_close,
+};
+
+static const struct scan_ops scans = {
+    .run = ch_scan,
+    .find = ch_find,
+    .blob = ch_blob,
+};
+
+static void init(struct ch_store *s, const struct clickhouse_options *o)
+{
+    pthread_condattr_t monotonic;
+
+    s->base.ops = &ops;
+    s->base.scans = &scans;
+    s->opt = *o->store;
+    s->opt.retention = NULL;
+    s->opt.n_retention = 0;
+    s->ch = *o;
+    s->ch.url = s->ch.password = s->ch.ca_file = s->ch.cert_file =
+        s->ch.key_file = s->ch.cluster = STR("");
+    s->ch.store = NULL;
+    s->last = &s->first;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&s->registry, NULL);
+    pthread_mutex_init(&s->queue, NULL);
+    pthread_cond_init(&s->queue_grew, &monotonic);
+    pthread_mutex_init(&s->keep_lock, NULL);
+    pthread_cond_init(&s->keep_wake, &monotonic);
+    pthread_mutex_init(&s->stats_lock, NULL);
+    pthread_condattr_destroy(&monotonic);
+}
+
+/* Without a log there is nowhere to put anything until a server answers. */
+static bool connect_first(struct ch_store *s, struct error *err)
+{
+    enum store_status status = ch_prepare(s, err);
+
+    return status == STORE_OK || (status == STORE_BUSY && s->wal_dir);
+}
+
+static bool start(struct ch_store *s, const struct clickhouse_options *o,
+                  struct error *err)
+{
+    s->cluster = o->cluster.n ? strndup(o->cluster.s, o->cluster.n) : NULL;
+    s->wal_dir = o->wal_dir ? strdup(o->wal_dir) : NULL;
+    if ((o->cluster.n && !s->cluster) || (o->wal_dir && !s->wal_dir))
+        return error_set(err, "out of memory");
+    return clickhouse_store_set_retention(&s->base, o->store->retention,
+                                          o->store->n_retention,
+                                          o->store->max_disk_bytes, err) &&
+           (s->client = ch_client_new(o, err)) && connect_first(s, err) &&
+           (!s->wal_dir || ch_wal_open(s, err)) && ch_writer_start(s, err) &&
+           ch_keeper_start(s, err);
+}
+
+struct store *clickhouse_store_open(const struct clickhouse_options *o,
+                                    struct error *err)
+{
+    struct ch_store *s = calloc(1, sizeof(*s));
+
+    if (!s) {
+        error_set(err, "out of memory");
+        return NULL;
+    }
+    init(s, o);
+    if (start(s, o, err))
+        return &s->base;
+    ch_close(&s->base);
+    return NULL;
+}

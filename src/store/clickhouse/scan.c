@@ -1,0 +1,221 @@
+/*
+ * Selections and counts.
+ *
+ * Conditions for equality are ClickHouse's work.  If there are expressions,
+ * the series of the range are asked for first and matched here, and then
+ * named in the query: there are far fewer series than profiles.
+ */
+#include "store/clickhouse/scan.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "store/clickhouse/sql.h"
+
+bool scan_damaged(struct error *err)
+{
+    return error_set(err, "pprofd_profiles: stored data are damaged, or "
+                          "memory ran out");
+}
+
+bool selection_ask(struct selection *k, struct buf *sql, struct buf *reply,
+                   struct error *err)
+{
+    struct ch_request r = {
+        .sql = buf_str(sql), .out = reply, .budget = k->c->budget};
+    enum store_status status =
+        buf_ok(sql) ? ch_run(k->s->client, &r, err) : store_no_memory(err);
+
+    if (status == STORE_OK)
+        return true;
+    k->c->status = status;
+    if (status == STORE_LIMITED)
+        k->c->own.limit = r.code == 241 || !r.code ? "memory" : "time";
+    return false;
+}
+
+void selection_where(const struct selection *k, struct buf *sql)
+{
+    buf_addf(sql, " WHERE %" STR_FMT "%" STR_FMT, STR_ARG(buf_str(&k->range)),
+             STR_ARG(buf_str(&k->matchers)));
+}
+
+void selection_once(const struct selection *k, const char *columns,
+                    const char *more, struct buf *sql)
+{
+    buf_addf(sql, "(SELECT %s FROM pprofd_profiles", columns);
+    selection_where(k, sql);
+    buf_addf(sql, "%s LIMIT 1 BY id)", more);
+}
+
+void selection_step(const struct selection *k, struct buf *sql)
+{
+    int64_t step = k->c->step_ns;
+
+    if (step <= 0)
+        buf_add(sql, STR("toInt64(0)"));
+    else
+        buf_addf(sql,
+                 "toInt64(created - (created %% %" PRIi64 " + %" PRIi64
+                 ") %% %" PRIi64 ")",
+                 step, step, step);
+}
+
+bool selection_loader(struct selection *k, struct loader *l, struct error *err)
+{
+    if (!loader_init(l, k->s, k->c->budget))
+        return error_set(err, "out of memory");
+    l->where = buf_str(&k->records);
+    return true;
+}
+
+/* --- series --------------------------------------------------------------- */
+
+static void ask_for_series(struct selection *k, const char *what,
+                           struct buf *sql)
+{
+    buf_addf(sql,
+             "SELECT any(service), any(type), any(label_keys), "
+             "any(label_values), %s FROM pprofd_profiles",
+             what);
+    selection_where(k, sql);
+    buf_add(sql, STR(" GROUP BY series FORMAT RowBinary"));
+}
+
+/* Texts of a series, labels packed. */
+static bool read_series(struct selection *k, struct wire_reader *r,
+                        struct scan_row *row)
+{
+    struct str keys, values;
+    size_t n, m;
+
+    if (!unrow_text(r, &row->service) || !unrow_text(r, &row->type) ||
+        !unrow_texts(r, &keys, &n) || !unrow_texts(r, &values, &m) || n != m ||
+        !ch_pack_labels(keys, values, n, &k->c->label_text))
+        return false;
+    row->labels = buf_str(&k->c->label_text);
+    return true;
+}
+
+static bool matches(struct selection *k, const struct scan_row *row)
+{
+    struct scan *c = k->c;
+    size_t n;
+
+    return series_labels(row->labels, &c->labels, &c->labels_cap, &n) &&
+           query_matches(c->q, row->service, row->type, c->labels, n);
+}
+
+static bool name_series(struct selection *k, struct error *err)
+{
+    struct buf sql = BUF_INIT((size_t)1 << 20);
+    struct buf reply = BUF_INIT(STORE_BUF_BYTES);
+    struct wire_reader r;
+    bool ok;
+
+    ask_for_series(k, "series", &sql);
+    ok = selection_ask(k, &sql, &reply, err);
+    k->is_empty = true;
+    r = unpack_begin(buf_str(&reply));
+    while (ok && wire_more(&r)) {
+        struct scan_row row = {0};
+        uint64_t series;
+
+        ok = read_series(k, &r, &row) && unrow_u64(&r, &series);
+        if (!ok)
+            scan_damaged(err);
+        else if (matches(k, &row)) {
+            buf_addf(&k->matchers, "%s%" PRIu64,
+                     k->is_empty ? " AND series IN (" : ",", series);
+            k->is_empty = false;
+        }
+    }
+    if (!k->is_empty)
+        buf_add(&k->matchers, STR(")"));
+    buf_release(&sql);
+    buf_release(&reply);
+    return ok;
+}
+
+static bool count_series(struct selection *k, struct error *err)
+{
+    struct buf sql = BUF_INIT((size_t)16 << 20);
+    struct buf reply = BUF_INIT(STORE_BUF_BYTES);
+    struct wire_reader r;
+    bool ok;
+
+    ask_for_series(k, "uniqExact(id), min(created), max(created)", &sql);
+    ok = selection_ask(k, &sql, &reply, err);
+    r = unpack_begin(buf_str(&reply));
+    while (ok && wire_more(&r)) {
+        struct scan_count n;
+        struct scan_row row = {0};
+
+        ok = read_series(k, &r, &row) && unrow_u64(&r, &n.profiles) &&
+             unrow_i64(&r, &n.first_ns) && unrow_i64(&r, &n.last_ns);
+        ok = ok ? scan_check(k->c, err) && k->c->count(k->c->arg, &row, &n, err)
+                : scan_damaged(err);
+    }
+    buf_release(&sql);
+    buf_release(&reply);
+    return ok;
+}
+
+/* --- all together --------------------------------------------------------- */
+
+/* Records of the weeks in question, and of the service if it is named. */
+static void limit_records(struct selection *k)
+{
+    const struct store_query *q = k->c->q;
+
+    buf_addf(&k->records,
+             "week >= toDate(toUInt16(%u)) AND week <= toDate(toUInt16(%u)) "
+             "AND ",
+             ch_week(q->from_ns - k->s->ch.lookback_ns > 0
+                         ? q->from_ns - k->s->ch.lookback_ns
+                         : 0),
+             ch_week(q->to_ns));
+    for (size_t i = 0; i < q->n_matchers; i++)
+        if (q->matchers[i].field == STORE_SERVICE &&
+            q->matchers[i].op == STORE_EQUAL) {
+            buf_add(&k->records, STR("service = "));
+            sql_text(&k->records, q->matchers[i].value);
+            buf_add(&k->records, STR(" AND "));
+        }
+}
+
+static bool run(struct selection *k, struct error *err)
+{
+    struct scan *c = k->c;
+
+    sql_range(&k->range, c->q->from_ns, c->q->to_ns);
+    sql_matchers(&k->matchers, c->q);
+    limit_records(k);
+    if (sql_needs_series(c->q) && !name_series(k, err))
+        return false;
+    if (k->is_empty)
+        return true;
+    if (!buf_ok(&k->matchers) || !buf_ok(&k->records))
+        return error_set(err, "the selection has too many series");
+    if (c->count)
+        return count_series(k, err);
+    if (!c->with_samples)
+        return scan_descriptions(k, err);
+    return c->use_sums ? scan_sums(k, err) : scan_profiles(k, "", err);
+}
+
+enum store_status ch_scan(struct scan *c, struct error *err)
+{
+    struct selection k = {.c = c, .s = ch_of(c->s)};
+    bool ok;
+
+    k.range = k.records = BUF_INIT((size_t)1 << 20);
+    k.matchers = BUF_INIT((size_t)12 << 20);
+    scan_begin(c);
+    c->status = ch_prepare(k.s, err);
+    ok = c->status == STORE_OK && run(&k, err);
+    buf_release(&k.range);
+    buf_release(&k.matchers);
+    buf_release(&k.records);
+    return scan_end(c, ok);
+}

@@ -1,0 +1,596 @@
+/*
+ * Sums by stack, made by ClickHouse.
+ *
+ * First the descriptions are added up by step and header: they say which
+ * sums there will be, how many values a stack has, and whether a profile is
+ * there twice.  Then the samples are, in one query; a selection without
+ * sample labels or with a single header has shorter keys.  Rows handed over
+ * are sums (ROW_SUM), one for each step and header.
+ *
+ * Changes of cumulative values telescope: over a step, a series counts with
+ * its last profile minus the one before its first (and so on at restarts).
+ * Just those few are fetched and added here.
+ *
+ * Profiles with more than four sample types are rare; they are fetched whole.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/i64.h"
+#include "store/clickhouse/scan.h"
+#include "store/clickhouse/sql.h"
+#include "store/grow.h"
+#include "store/sums.h"
+
+enum { IDS_AT_ONCE = 2000 };
+
+/* One sum that will be handed over. */
+struct plan {
+    int64_t step, newest, time, duration, period;
+    uint64_t header, cumulative, profiles, ids, samples, n_labels;
+    struct unrow_array totals;
+};
+
+/* A profile that counts in the changes of a step: times `weight`. */
+struct weight {
+    size_t change; /* in changes.v */
+    int64_t step, weight;
+};
+
+struct summing {
+    struct selection *k;
+    bool once; /* some profile is there twice */
+    struct buf plan_reply, sums_reply, image_reply, rows_reply;
+    struct plan *plans;
+    size_t n, cap;
+    size_t columns;
+    bool has_labels, has_many, has_wide, has_cumulative;
+
+    struct changes changes;
+    struct weight *weights;
+    size_t n_weights, weights_cap;
+    struct ch_row *rows; /* of rows_reply, sorted by id */
+    size_t n_rows, rows_cap;
+
+    struct loader l;
+    struct wire_reader at; /* in sums_reply */
+    struct sums sums;
+    struct row_meta meta;
+    struct row_samples samples;
+};
+
+/* --- plan ----------------------------------------------------------------- */
+
+static void write_plan(struct summing *u, struct buf *sql)
+{
+    buf_add(sql, STR("SELECT "));
+    selection_step(u->k, sql);
+    buf_add(sql, STR(" AS step, header, any(cumulative), max(created), "
+                     "min(time), sum(duration), max(period), count(), "
+                     "uniqExact(id), sum(samples), max(n_labels), "
+                     "sumForEach(totals) FROM "));
+    if (u->once) {
+        selection_once(u->k,
+                       "id, header, cumulative, created, time, duration, "
+                       "period, samples, totals, length(labels) AS n_labels",
+                       " AND flags = 0", sql);
+    } else {
+        buf_add(sql,
+                STR("(SELECT id, header, cumulative, created, time, duration, "
+                    "period, samples, totals, length(labels) AS n_labels FROM "
+                    "pprofd_profiles"));
+        selection_where(u->k, sql);
+        buf_add(sql, STR(" AND flags = 0)"));
+    }
+    buf_add(sql, STR(" GROUP BY step, header ORDER BY step, header FORMAT "
+                     "RowBinary"));
+}
+
+static bool read_plan(struct wire_reader *r, struct plan *p)
+{
+    return unrow_i64(r, &p->step) && unrow_u64(r, &p->header) &&
+           unrow_u64(r, &p->cumulative) && unrow_i64(r, &p->newest) &&
+           unrow_i64(r, &p->time) && unrow_i64(r, &p->duration) &&
+           unrow_i64(r, &p->period) && unrow_u64(r, &p->profiles) &&
+           unrow_u64(r, &p->ids) && unrow_u64(r, &p->samples) &&
+           unrow_u64(r, &p->n_labels) && unrow_array(r, &p->totals);
+}
+
+static bool read_plans(struct summing *u)
+{
+    struct wire_reader r = unpack_begin(buf_str(&u->plan_reply));
+
+    u->n = 0;
+    while (wire_more(&r)) {
+        struct plan p;
+
+        if (!read_plan(&r, &p) || !grow(&u->plans, &u->cap, u->n + 1))
+            return false;
+        if (p.profiles != p.ids)
+            u->once = true;
+        if (p.totals.n > 4) {
+            u->has_wide = true;
+            continue;
+        }
+        if (u->columns < p.totals.n)
+            u->columns = p.totals.n;
+        u->has_labels |= p.n_labels > 0;
+        u->has_cumulative |= p.cumulative != 0;
+        u->has_many |= u->n && u->plans[0].header != p.header;
+        u->plans[u->n++] = p;
+    }
+    return true;
+}
+
+static bool make_plan(struct summing *u, struct error *err)
+{
+    struct buf sql = BUF_INIT((size_t)16 << 20);
+    bool was_once = u->once, ok;
+
+    buf_clear(&u->plan_reply);
+    write_plan(u, &sql);
+    ok = selection_ask(u->k, &sql, &u->plan_reply, err) &&
+         (read_plans(u) || scan_damaged(err));
+    buf_release(&sql);
+    if (ok && u->once && !was_once)
+        return make_plan(u, err);
+    return ok;
+}
+
+/* --- sums ----------------------------------------------------------------- */
+
+/* ARRAY JOIN wants arrays of one length. */
+static void write_sums(struct summing *u, struct buf *sql)
+{
+    const char *conditions = " AND flags = 0 AND length(totals) <= 4";
+
+    buf_add(sql, STR("SELECT "));
+    selection_step(u->k, sql);
+    buf_add(sql, STR(" AS step, header, s, "));
+    buf_add(sql, u->has_labels ? STR("l") : STR("toUInt64(0)"));
+    for (size_t i = 0; i < u->columns; i++)
+        buf_addf(sql, ", sum(a%zu)", i);
+    buf_add(sql, STR(" FROM "));
+    if (u->once)
+        selection_once(u->k,
+                       "id, created, header, stacks, labels, v0, v1, v2, v3",
+                       conditions, sql);
+    else
+        buf_add(sql, STR("pprofd_profiles"));
+    buf_add(sql, STR(" ARRAY JOIN stacks AS s"));
+    if (u->has_labels)
+        buf_add(sql, STR(", arrayResize(labels, length(stacks)) AS l"));
+    for (size_t i = 0; i < u->columns; i++)
+        buf_addf(sql, ", arrayResize(v%zu, length(stacks)) AS a%zu", i, i);
+    if (!u->once) {
+        selection_where(u->k, sql);
+        buf_add(sql, str_from(conditions));
+    }
+    buf_add(sql, STR(" GROUP BY header, s"));
+    if (u->k->c->step_ns > 0)
+        buf_add(sql, STR(", step"));
+    if (u->has_labels)
+        buf_add(sql, STR(", l"));
+    if (u->has_many || u->k->c->step_ns > 0)
+        buf_add(sql, STR(" ORDER BY step, header"));
+    buf_add(sql, STR(" FORMAT RowBinary"));
+}
+
+struct summed_stack {
+    int64_t step;
+    uint64_t header, stack, labels;
+    int64_t values[4];
+};
+
+static bool read_stack(const struct summing *u, struct wire_reader *r,
+                       struct summed_stack *out)
+{
+    if (!unrow_i64(r, &out->step) || !unrow_u64(r, &out->header) ||
+        !unrow_u64(r, &out->stack) || !unrow_u64(r, &out->labels))
+        return false;
+    for (size_t i = 0; i < u->columns; i++)
+        if (!unrow_i64(r, &out->values[i]))
+            return false;
+    return true;
+}
+
+static bool want_sums(struct summing *u)
+{
+    struct wire_reader r = unpack_begin(buf_str(&u->sums_reply));
+    struct summed_stack row;
+
+    while (wire_more(&r))
+        if (!read_stack(u, &r, &row) ||
+            !loader_want(&u->l, KIND_STACK, row.stack) ||
+            !loader_want(&u->l, DICT_LABELS, row.labels))
+            return false;
+    for (size_t i = 0; i < u->n; i++)
+        if (!loader_want(&u->l, DICT_HEADER, u->plans[i].header))
+            return false;
+    return true;
+}
+
+/* A profile may have come for the second time since the plan was made. */
+static bool is_once_now(struct summing *u, bool *ok, struct error *err)
+{
+    struct buf sql = BUF_INIT((size_t)16 << 20), reply = BUF_INIT(64);
+    struct wire_reader r;
+    uint64_t n = 0, ids = 0;
+
+    buf_add(&sql, STR("SELECT count(), uniqExact(id) FROM pprofd_profiles"));
+    selection_where(u->k, &sql);
+    buf_add(&sql, STR(" AND flags = 0 FORMAT RowBinary"));
+    *ok = selection_ask(u->k, &sql, &reply, err);
+    r = unpack_begin(buf_str(&reply));
+    if (*ok && (!unrow_u64(&r, &n) || !unrow_u64(&r, &ids)))
+        *ok = scan_damaged(err);
+    buf_release(&sql);
+    buf_release(&reply);
+    return n == ids;
+}
+
+static bool ask_sums(struct summing *u, struct error *err)
+{
+    struct buf sql = BUF_INIT((size_t)16 << 20);
+    bool ok;
+
+    buf_clear(&u->sums_reply);
+    write_sums(u, &sql);
+    ok = selection_ask(u->k, &sql, &u->sums_reply, err);
+    buf_release(&sql);
+    if (ok && !u->once && !is_once_now(u, &ok, err) && ok) {
+        u->once = true;
+        return make_plan(u, err) && ask_sums(u, err);
+    }
+    return ok;
+}
+
+/* Every image that mappings are to be taken from, the oldest first. */
+static bool ask_images(struct summing *u, struct error *err)
+{
+    struct buf sql = BUF_INIT((size_t)16 << 20);
+    struct wire_reader r;
+    uint64_t image;
+    bool ok;
+
+    buf_add(&sql, STR("SELECT image FROM pprofd_profiles"));
+    selection_where(u->k, &sql);
+    buf_add(&sql, STR(" AND flags = 0 AND length(totals) <= 4 GROUP BY image "
+                      "ORDER BY min(created), image FORMAT RowBinary"));
+    ok = selection_ask(u->k, &sql, &u->image_reply, err);
+    r = unpack_begin(buf_str(&u->image_reply));
+    while (ok && wire_more(&r))
+        ok = (unrow_u64(&r, &image) && loader_want(&u->l, DICT_IMAGE, image)) ||
+             scan_damaged(err);
+    buf_release(&sql);
+    return ok;
+}
+
+/* --- changes -------------------------------------------------------------- */
+
+static int64_t step_of(const struct summing *u, int64_t created)
+{
+    int64_t step = u->k->c->step_ns;
+
+    return step > 0 ? created - (created % step + step) % step : 0;
+}
+
+/* Adds to the last weight of the same profile and step: they come close to
+ * each other. */
+static bool add_weight(struct summing *u, size_t change, int64_t step,
+                       int64_t weight)
+{
+    for (size_t i = u->n_weights; i-- && i + 4 > u->n_weights;)
+        if (u->weights[i].change == change && u->weights[i].step == step) {
+            u->weights[i].weight += weight;
+            return true;
+        }
+    if (!grow(&u->weights, &u->weights_cap, u->n_weights + 1))
+        return false;
+    u->weights[u->n_weights++] = (struct weight){change, step, weight};
+    return true;
+}
+
+static bool weigh(struct summing *u)
+{
+    const struct store_query *q = u->k->c->q;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < u->changes.n; i++) {
+        const struct change *c = &u->changes.v[i];
+
+        if (c->created < q->from_ns || c->created > q->to_ns ||
+            !(c->flags & ROW_CHANGES) || c->n > 4)
+            continue;
+        if (!(c->flags & ROW_RESTART) &&
+            !add_weight(u, c->before, step_of(u, c->created), -1))
+            return false;
+        if (!add_weight(u, i, step_of(u, c->created), 1))
+            return false;
+    }
+    for (size_t i = 0; i < u->n_weights; i++)
+        if (u->weights[i].weight)
+            u->weights[kept++] = u->weights[i];
+    u->n_weights = kept;
+    return true;
+}
+
+static void write_rows(struct summing *u, size_t first, size_t n,
+                       struct buf *sql)
+{
+    int64_t from = INT64_MAX, to = INT64_MIN;
+
+    for (size_t i = first; i < first + n; i++) {
+        int64_t created = u->changes.v[u->weights[i].change].created;
+
+        from = created < from ? created : from;
+        to = created > to ? created : to;
+    }
+    buf_add(sql, STR("SELECT " ROW_COLUMNS ROW_SAMPLES
+                     " FROM pprofd_profiles WHERE "));
+    sql_range(sql, from, to);
+    buf_add(sql, buf_str(&u->k->matchers));
+    buf_add(sql, STR(" AND id IN ("));
+    for (size_t i = first; i < first + n; i++) {
+        if (i > first)
+            buf_add_char(sql, ',');
+        sql_id(sql, &u->changes.v[u->weights[i].change].id);
+    }
+    buf_add(sql, STR(") LIMIT 1 BY id FORMAT RowBinary"));
+}
+
+static int by_id(const void *x, const void *y)
+{
+    const struct ch_row *a = x, *b = y;
+
+    return memcmp(&a->id, &b->id, sizeof(a->id));
+}
+
+static bool read_rows(struct summing *u)
+{
+    struct wire_reader r = unpack_begin(buf_str(&u->rows_reply));
+
+    while (wire_more(&r)) {
+        struct ch_row row;
+
+        if (!ch_row_read(&r, true, &row) ||
+            !grow(&u->rows, &u->rows_cap, u->n_rows + 1) ||
+            !ch_row_want(&row, true, &u->l))
+            return false;
+        u->rows[u->n_rows++] = row;
+    }
+    if (u->n_rows)
+        qsort(u->rows, u->n_rows, sizeof(*u->rows), by_id);
+    return true;
+}
+
+static bool ask_changes(struct summing *u, struct error *err)
+{
+    struct scan *c = u->k->c;
+    struct buf sql = BUF_INIT((size_t)16 << 20);
+    bool ok;
+
+    c->status = ch_changes_load(&u->changes, u->k->s, buf_str(&u->k->matchers),
+                                c->q->from_ns, c->q->to_ns, c->budget, err);
+    ok = c->status == STORE_OK && (weigh(u) || scan_damaged(err));
+    for (size_t i = 0; ok && i < u->n_weights; i += IDS_AT_ONCE) {
+        size_t n = u->n_weights - i;
+
+        buf_clear(&sql);
+        write_rows(u, i, n < IDS_AT_ONCE ? n : IDS_AT_ONCE, &sql);
+        ok = selection_ask(u->k, &sql, &u->rows_reply, err);
+    }
+    buf_release(&sql);
+    return ok && (read_rows(u) || scan_damaged(err));
+}
+
+static bool add_row_changes(struct summing *u, const struct plan *p,
+                            const struct ch_row *row, int64_t weight)
+{
+    for (size_t i = 0; i < row->stacks.n; i++) {
+        uint32_t node, labels = 0;
+        size_t extra = p->totals.n;
+        int64_t *sum;
+
+        if (!loader_number(&u->l, KIND_STACK, unrow_at(&row->stacks, i),
+                           &node) ||
+            (row->labels.n &&
+             !loader_number(&u->l, DICT_LABELS, unrow_at(&row->labels, i),
+                            &labels)) ||
+            !(sum = sums_at(&u->sums, node, labels)))
+            return false;
+        for (size_t c = 0; c < p->totals.n; c++)
+            if (p->cumulative >> c & 1) {
+                sum[extra] = i64_add(sum[extra],
+                                     i64_mul(weight, ch_row_value(row, i, c)));
+                extra++;
+            }
+    }
+    return true;
+}
+
+static bool add_changes(struct summing *u, const struct plan *p)
+{
+    for (size_t i = 0; i < u->n_weights; i++) {
+        const struct weight *w = &u->weights[i];
+        struct ch_row key, *row;
+
+        if (w->step != p->step)
+            continue;
+        key.id = u->changes.v[w->change].id;
+        row = u->n_rows
+                  ? bsearch(&key, u->rows, u->n_rows, sizeof(*u->rows), by_id)
+                  : NULL;
+        if (row && row->header == p->header &&
+            !add_row_changes(u, p, row, w->weight))
+            return false;
+    }
+    return true;
+}
+
+/* --- handing over --------------------------------------------------------- */
+
+/* The sums of one plan; they come in the order of the plans. */
+static bool take_sums(struct summing *u, const struct plan *p)
+{
+    struct summed_stack row;
+
+    while (wire_more(&u->at)) {
+        const unsigned char *start = u->at.at;
+        uint32_t node, labels;
+        int64_t *sum;
+
+        if (!read_stack(u, &u->at, &row))
+            return false;
+        if (row.step > p->step ||
+            (row.step == p->step && row.header > p->header)) {
+            u->at.at = start; /* the next plan's */
+            return true;
+        }
+        if (row.step != p->step || row.header != p->header)
+            continue; /* came since the plan was made */
+        if (!loader_number(&u->l, KIND_STACK, row.stack, &node) ||
+            !loader_number(&u->l, DICT_LABELS, row.labels, &labels) ||
+            !(sum = sums_at(&u->sums, node, labels)))
+            return false;
+        for (size_t i = 0; i < p->totals.n; i++)
+            sum[i] = i64_add(sum[i], row.values[i]);
+    }
+    return true;
+}
+
+static bool make_samples(struct summing *u)
+{
+    const struct sums *s = &u->sums;
+
+    if (!row_samples_resize(&u->samples, s->n, s->columns))
+        return false;
+    for (size_t i = 0; i < s->n; i++) {
+        u->samples.nodes[i] = s->keys[i].node;
+        u->samples.labels[i] = s->keys[i].labels;
+    }
+    if (s->n)
+        memcpy(u->samples.values, s->values,
+               s->n * s->columns * sizeof(*s->values));
+    return true;
+}
+
+static bool make_meta(struct summing *u, const struct plan *p)
+{
+    struct row_meta *m = &u->meta;
+
+    if (!row_meta_totals(m, p->totals.n) ||
+        !loader_number(&u->l, DICT_HEADER, p->header, &m->header))
+        return false;
+    m->created_ns = p->newest;
+    m->time_ns = p->time;
+    m->duration_ns = p->duration;
+    m->period = p->period;
+    m->profiles = p->profiles;
+    m->samples = p->samples;
+    m->flags = ROW_SUM;
+    for (size_t i = 0; i < p->totals.n; i++)
+        m->totals[i] = (int64_t)unrow_at(&p->totals, i);
+    return true;
+}
+
+/* Readers that adopt the dictionary want to hear of every image. */
+static bool hand_images(struct summing *u, struct scan_row *row,
+                        struct error *err)
+{
+    struct wire_reader r = unpack_begin(buf_str(&u->image_reply));
+    struct row_samples none = {.columns = u->samples.columns};
+    uint64_t image;
+
+    u->meta.profiles = 0;
+    u->meta.duration_ns = 0;
+    while (wire_more(&r)) {
+        if (!unrow_u64(&r, &image) ||
+            !loader_number(&u->l, DICT_IMAGE, image, &u->meta.image))
+            return scan_damaged(err);
+        if (!scan_deliver(u->k->c, row, &u->meta, &none, NULL, err))
+            return false;
+    }
+    return true;
+}
+
+static bool hand_plan(struct summing *u, const struct plan *p, bool first,
+                      struct error *err)
+{
+    struct scan_row row = {.d = &u->l.d};
+    size_t more = (size_t)__builtin_popcountll(p->cumulative);
+    bool ok;
+
+    sums_release(&u->sums);
+    u->sums = (struct sums){.columns = p->totals.n + more};
+    ok = take_sums(u, p) && (!u->has_cumulative || add_changes(u, p)) &&
+         make_samples(u) && make_meta(u, p);
+    if (!ok)
+        return scan_damaged(err);
+    u->meta.image = 0;
+    if (u->image_reply.len) {
+        struct wire_reader r = unpack_begin(buf_str(&u->image_reply));
+        uint64_t image;
+
+        if (!unrow_u64(&r, &image) ||
+            !loader_number(&u->l, DICT_IMAGE, image, &u->meta.image))
+            return scan_damaged(err);
+    }
+    return scan_deliver(u->k->c, &row, &u->meta, &u->samples, NULL, err) &&
+           (!first || hand_images(u, &row, err));
+}
+
+static bool hand_all(struct summing *u, struct error *err)
+{
+    bool ok = scan_begin_segment(u->k->c, &u->l.d, err);
+
+    u->at = unpack_begin(buf_str(&u->sums_reply));
+    for (size_t i = 0; ok && i < u->n; i++)
+        ok = hand_plan(u, &u->plans[i], i == 0, err);
+    return ok && scan_end_segment(u->k->c, &u->l.d, err);
+}
+
+static bool run(struct summing *u, struct error *err)
+{
+    struct scan *c = u->k->c;
+
+    if (!make_plan(u, err))
+        return false;
+    if (u->n) {
+        if (!ask_sums(u, err) || (!want_sums(u) && !scan_damaged(err)) ||
+            (c->segment_end && !ask_images(u, err)) ||
+            (u->has_cumulative && c->with_changes && !ask_changes(u, err)))
+            return false;
+        if (!loader_run(&u->l, err)) {
+            c->status = u->l.status;
+            return false;
+        }
+        if (!hand_all(u, err))
+            return false;
+    }
+    return !u->has_wide ||
+           scan_profiles(u->k, " AND flags = 0 AND length(totals) > 4", err);
+}
+
+bool scan_sums(struct selection *k, struct error *err)
+{
+    struct summing u = {.k = k};
+    bool ok = selection_loader(k, &u.l, err);
+
+    u.plan_reply = u.sums_reply = u.image_reply = u.rows_reply =
+        BUF_INIT(STORE_BUF_BYTES);
+    ok = ok && run(&u, err);
+    buf_release(&u.plan_reply);
+    buf_release(&u.sums_reply);
+    buf_release(&u.image_reply);
+    buf_release(&u.rows_reply);
+    ch_changes_release(&u.changes);
+    sums_release(&u.sums);
+    row_meta_release(&u.meta);
+    row_samples_release(&u.samples);
+    loader_release(&u.l);
+    free(u.plans);
+    free(u.weights);
+    free(u.rows);
+    return ok;
+}

@@ -1,0 +1,396 @@
+/*
+ * The write-ahead log: batches that ClickHouse could not take, one a file.
+ *
+ *     NNNNNNNNNNNNNNNN.batch   in the order of their numbers
+ *     lock                     held while a process uses the directory
+ *
+ * A file is a header and the two bodies of inserts as they would have been
+ * sent.  It gets its name when all of it is on disk, and goes when ClickHouse
+ * has it.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "store/clickhouse/engine.h"
+#include "store/clickhouse/rowbin.h"
+
+#define PAUSE_NS SECOND
+#define MAGIC    "pprofd batch 1\n"
+
+struct wal_file {
+    uint64_t number, bytes, profiles;
+};
+
+struct ch_wal {
+    int dir_fd, lock_fd;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct wal_file *files; /* oldest first */
+    size_t n, cap;
+    uint64_t next, bytes, profiles;
+    bool stop, has_sender;
+    pthread_t sender;
+};
+
+struct wal_header {
+    char magic[16];
+    uint64_t profiles, records_n, rows_n, checksum;
+};
+
+static uint64_t checksum(struct str records, struct str rows)
+{
+    return str_hash_seeded(rows, str_hash_seeded(records, 1));
+}
+
+static void file_name(uint64_t number, char out[32])
+{
+    snprintf(out, 32, "%016" PRIx64 ".batch", number);
+}
+
+/* --- reading and writing files -------------------------------------------- */
+
+static bool write_file(struct ch_wal *w, const char *name,
+                       const struct wal_header *h, struct str records,
+                       struct str rows, struct error *err)
+{
+    char temporary[40];
+    bool ok;
+    int fd;
+
+    snprintf(temporary, sizeof(temporary), "%s.new", name);
+    fd = openat(w->dir_fd, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+                0600);
+    if (fd < 0)
+        return error_set_os(err, "create", name, errno);
+    ok = file_write_fd(fd, name, str_of((const char *)h, sizeof(*h)), err) &&
+         file_write_fd(fd, name, records, err) &&
+         file_write_fd(fd, name, rows, err);
+    if (ok && fdatasync(fd) != 0)
+        ok = error_set_os(err, "sync", name, errno);
+    close(fd);
+    if (ok && renameat(w->dir_fd, temporary, w->dir_fd, name) != 0)
+        ok = error_set_os(err, "rename", name, errno);
+    if (ok && fsync(w->dir_fd) != 0)
+        ok = error_set_os(err, "sync", "the directory", errno);
+    if (!ok)
+        unlinkat(w->dir_fd, temporary, 0);
+    return ok || error_wrap(err, "write-ahead log");
+}
+
+/* The bodies are views of `bytes`. */
+static bool parse_file(struct str bytes, struct str *records, struct str *rows,
+                       uint64_t *profiles)
+{
+    struct wal_header h;
+
+    if (bytes.n < sizeof(h))
+        return false;
+    memcpy(&h, bytes.s, sizeof(h));
+    bytes = str_skip(bytes, sizeof(h));
+    if (memcmp(h.magic, MAGIC, sizeof(h.magic)) != 0 || h.records_n > bytes.n ||
+        h.rows_n != bytes.n - h.records_n)
+        return false;
+    *records = str_first(bytes, h.records_n);
+    *rows = str_skip(bytes, h.records_n);
+    *profiles = h.profiles;
+    return h.checksum == checksum(*records, *rows);
+}
+
+static bool read_file(struct ch_wal *w, const char *name, struct buf *out,
+                      struct error *err)
+{
+    int fd = openat(w->dir_fd, name, O_RDONLY | O_CLOEXEC);
+    bool ok;
+
+    if (fd < 0)
+        return error_set_os(err, "open", name, errno);
+    ok = file_read_fd(fd, name, out, err);
+    close(fd);
+    return ok;
+}
+
+/* --- sending -------------------------------------------------------------- */
+
+static void forget_first(struct ch_wal *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->bytes -= w->files[0].bytes;
+    w->profiles -= w->files[0].profiles;
+    memmove(w->files, w->files + 1, --w->n * sizeof(*w->files));
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* Kept under another name: somebody may want to look at it. */
+static void put_aside(struct ch_store *s, const char *name)
+{
+    char aside[48];
+    struct error err;
+
+    snprintf(aside, sizeof(aside), "%s.damaged", name);
+    renameat(s->wal->dir_fd, name, s->wal->dir_fd, aside);
+    error_set(&err, "write-ahead log: %s is damaged and was not sent", name);
+    ch_background_error(s, &err);
+}
+
+static bool send_file(struct ch_store *s, uint64_t number)
+{
+    struct buf bytes = BUF_INIT((size_t)3 << 30);
+    struct str records, rows;
+    struct error err;
+    uint64_t profiles;
+    char name[32];
+    bool ok;
+
+    file_name(number, name);
+    ok = read_file(s->wal, name, &bytes, &err);
+    if (ok && !parse_file(buf_str(&bytes), &records, &rows, &profiles)) {
+        put_aside(s, name);
+        forget_first(s->wal);
+    } else if (ok) {
+        ok = ch_insert(s, records, rows, &err) == STORE_OK;
+        if (ok) {
+            unlinkat(s->wal->dir_fd, name, 0);
+            forget_first(s->wal);
+        }
+    }
+    if (!ok)
+        ch_background_error(s, &err);
+    buf_release(&bytes);
+    return ok;
+}
+
+static void *send_loop(void *arg)
+{
+    struct ch_store *s = arg;
+    struct ch_wal *w = s->wal;
+
+    pthread_mutex_lock(&w->lock);
+    while (!w->stop) {
+        uint64_t number;
+        bool ok;
+
+        if (!w->n) {
+            pthread_cond_wait(&w->changed, &w->lock);
+            continue;
+        }
+        number = w->files[0].number;
+        pthread_mutex_unlock(&w->lock);
+        ok = send_file(s, number);
+        pthread_mutex_lock(&w->lock);
+        if (!ok && !w->stop) {
+            struct timespec until =
+                clock_timespec(clock_monotonic_ns() + PAUSE_NS);
+
+            pthread_cond_timedwait(&w->changed, &w->lock, &until);
+        }
+    }
+    pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+/* --- adding --------------------------------------------------------------- */
+
+bool ch_wal_is_empty(struct ch_store *s)
+{
+    bool empty;
+
+    pthread_mutex_lock(&s->wal->lock);
+    empty = s->wal->n == 0;
+    pthread_mutex_unlock(&s->wal->lock);
+    return empty;
+}
+
+static bool note_file(struct ch_wal *w, struct wal_file file)
+{
+    if (w->n == w->cap) {
+        size_t cap = w->cap ? 2 * w->cap : 64;
+        struct wal_file *more = realloc(w->files, cap * sizeof(*more));
+
+        if (!more)
+            return false;
+        w->files = more;
+        w->cap = cap;
+    }
+    w->files[w->n++] = file;
+    w->bytes += file.bytes;
+    w->profiles += file.profiles;
+    return true;
+}
+
+enum store_status ch_wal_add(struct ch_store *s, struct str records,
+                             struct str rows, size_t n, struct error *err)
+{
+    struct ch_wal *w = s->wal;
+    struct wal_header h = {.magic = MAGIC,
+                           .profiles = n,
+                           .records_n = records.n,
+                           .rows_n = rows.n,
+                           .checksum = checksum(records, rows)};
+    struct wal_file file = {w->next, sizeof(h) + records.n + rows.n, n};
+    char name[32];
+    bool ok;
+
+    pthread_mutex_lock(&w->lock);
+    ok = w->bytes + file.bytes <= s->ch.wal_bytes;
+    pthread_mutex_unlock(&w->lock);
+    if (!ok) {
+        error_set(err,
+                  "ClickHouse cannot be written, and the write-ahead log is "
+                  "full (%" PRIu64 " bytes)",
+                  s->ch.wal_bytes);
+        return STORE_BUSY;
+    }
+    file_name(w->next++, name);
+    if (!write_file(w, name, &h, records, rows, err))
+        return STORE_FAILED;
+    pthread_mutex_lock(&w->lock);
+    ok = note_file(w, file);
+    pthread_cond_signal(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+    if (ok)
+        return STORE_OK;
+    unlinkat(w->dir_fd, name, 0);
+    return store_no_memory(err);
+}
+
+void ch_wal_stats(struct ch_store *s, struct store_stats *out)
+{
+    pthread_mutex_lock(&s->wal->lock);
+    out->wal_bytes = s->wal->bytes;
+    out->wal_profiles = s->wal->profiles;
+    pthread_mutex_unlock(&s->wal->lock);
+    out->wal_limit = s->ch.wal_bytes;
+}
+
+/* --- opening -------------------------------------------------------------- */
+
+static int by_number(const void *x, const void *y)
+{
+    const struct wal_file *a = x, *b = y;
+
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+/* How many profiles are in a file, from its header. */
+static bool read_header(struct ch_wal *w, const char *name,
+                        struct wal_file *out)
+{
+    int fd = openat(w->dir_fd, name, O_RDONLY | O_CLOEXEC);
+    struct wal_header h = {.profiles = 0};
+    struct stat st;
+    bool ok = fd >= 0 && fstat(fd, &st) == 0;
+
+    if (ok && read(fd, &h, sizeof(h)) == (ssize_t)sizeof(h))
+        out->profiles = h.profiles;
+    if (ok)
+        out->bytes = (uint64_t)st.st_size;
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+static bool add_found(struct ch_wal *w, const char *name)
+{
+    struct str text = str_from(name);
+    struct wal_file file = {0};
+
+    if (!str_has_suffix(text, STR(".batch"))) {
+        if (str_has_suffix(text, STR(".batch.new")))
+            unlinkat(w->dir_fd, name, 0); /* it was never acknowledged */
+        return true;
+    }
+    if (!str_to_u64(str_first(text, text.n - 6), 16, &file.number) ||
+        !read_header(w, name, &file))
+        return true;
+    if (w->next <= file.number)
+        w->next = file.number + 1;
+    return note_file(w, file);
+}
+
+static bool find_files(struct ch_wal *w, const char *dir, struct error *err)
+{
+    DIR *d = opendir(dir);
+    struct dirent *entry;
+    bool ok = true;
+
+    if (!d)
+        return error_set_os(err, "open", dir, errno);
+    while (ok && (entry = readdir(d)))
+        ok = add_found(w, entry->d_name);
+    closedir(d);
+    if (w->n)
+        qsort(w->files, w->n, sizeof(*w->files), by_number);
+    return ok || error_set(err, "out of memory");
+}
+
+static bool lock_directory(struct ch_wal *w, const char *dir, struct error *err)
+{
+    w->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (w->dir_fd < 0)
+        return error_set_os(err, "open", dir, errno);
+    w->lock_fd = openat(w->dir_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (w->lock_fd < 0)
+        return error_set_os(err, "open", dir, errno);
+    if (flock(w->lock_fd, LOCK_EX | LOCK_NB) == 0)
+        return true;
+    return error_set(err,
+                     "%s: another process uses this write-ahead log; each "
+                     "pprofd needs a directory of its own",
+                     dir);
+}
+
+bool ch_wal_open(struct ch_store *s, struct error *err)
+{
+    struct ch_wal *w = calloc(1, sizeof(*w));
+    pthread_condattr_t monotonic;
+
+    if (!w)
+        return error_set(err, "out of memory");
+    s->wal = w;
+    w->dir_fd = w->lock_fd = -1;
+    w->next = 1;
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&w->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    if (!file_make_directory(s->wal_dir, 0700, err) ||
+        !lock_directory(w, s->wal_dir, err) || !find_files(w, s->wal_dir, err))
+        return false;
+    w->has_sender = pthread_create(&w->sender, NULL, send_loop, s) == 0;
+    return w->has_sender || error_set(err, "no thread for sending");
+}
+
+void ch_wal_close(struct ch_store *s)
+{
+    struct ch_wal *w = s->wal;
+
+    if (!w)
+        return;
+    pthread_mutex_lock(&w->lock);
+    w->stop = true;
+    pthread_cond_signal(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+    if (w->has_sender)
+        pthread_join(w->sender, NULL);
+    if (w->lock_fd >= 0)
+        close(w->lock_fd);
+    if (w->dir_fd >= 0)
+        close(w->dir_fd);
+    pthread_mutex_destroy(&w->lock);
+    pthread_cond_destroy(&w->changed);
+    free(w->files);
+    free(w);
+    s->wal = NULL;
+}
