@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import unittest
 import urllib.parse
 
 import support
@@ -54,6 +55,24 @@ def heap_profile(sites, time_nanos=TIME):
     return gzip.compress(p.encode(), mtime=0)
 
 
+# The store that collectors of the tests use: '' is the embedded one, else a
+# key of clickhouse.KINDS.
+STORE = os.environ.get('PPROF_TEST_STORE', '')
+
+embedded_only = unittest.skipIf(
+    STORE, 'it is about the files of the embedded store')
+
+
+def store_flags(data):
+    """For a collector, in place of a directory with the data: a database for
+    each directory."""
+    if not STORE:
+        return ()
+    import clickhouse
+    return ('--store', clickhouse.shared(STORE).url(
+        re.sub(r'\W', '_', 'd' + os.path.abspath(data))))
+
+
 class Reply:
     def __init__(self, status, headers, body):
         self.status = status
@@ -82,7 +101,7 @@ class Pprofd:
         self.process = subprocess.Popen(
             [PPROFD, 'serve', '--addr', '127.0.0.1:0', '--data', self.data,
              *(() if '--config' in self.args else ('--scrape-self=false',)),
-             *self.args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+             *store_flags(self.data), *self.args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True, env={**os.environ, **(self.env or {})})
         self.said = ''
         for line in self.process.stdout:

@@ -4,7 +4,7 @@
  * First the descriptions are added up by step and header: they say which
  * sums there will be, how many values a stack has, and whether a profile is
  * there twice.  Then the samples are, in one query; a selection without
- * sample labels or with a single header has shorter keys.  Rows handed over
+ * sample labels has shorter keys.  Rows handed over
  * are sums (ROW_SUM), one for each step and header.
  *
  * Changes of cumulative values telescope: over a step, a series counts with
@@ -44,7 +44,7 @@ struct summing {
     struct plan *plans;
     size_t n, cap;
     size_t columns;
-    bool has_labels, has_many, has_wide, has_cumulative;
+    bool has_labels, has_wide, has_cumulative;
 
     struct changes changes;
     struct weight *weights;
@@ -116,7 +116,6 @@ static bool read_plans(struct summing *u)
             u->columns = p.totals.n;
         u->has_labels |= p.n_labels > 0;
         u->has_cumulative |= p.cumulative != 0;
-        u->has_many |= u->n && u->plans[0].header != p.header;
         u->plans[u->n++] = p;
     }
     return true;
@@ -171,8 +170,9 @@ static void write_sums(struct summing *u, struct buf *sql)
         buf_add(sql, STR(", step"));
     if (u->has_labels)
         buf_add(sql, STR(", l"));
-    if (u->has_many || u->k->c->step_ns > 0)
-        buf_add(sql, STR(" ORDER BY step, header"));
+    buf_add(sql, STR(" ORDER BY step, header"));
+    if (u->columns) /* so that the same answer looks the same */
+        buf_addf(sql, ", sum(a%zu) DESC, s", u->columns - 1);
     buf_add(sql, STR(" FORMAT RowBinary"));
 }
 
