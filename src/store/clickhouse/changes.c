@@ -132,7 +132,7 @@ enum store_status ch_changes_load(struct changes *k, struct ch_store *s,
 
     buf_add(&sql, STR("SELECT series, created, id, cumulative, totals FROM "
                       "pprofd_profiles WHERE "));
-    sql_range(&sql, i64_sub(from_ns, s->ch.lookback_ns), to_ns);
+    sql_range(&sql, ch_look_back(s, from_ns), to_ns);
     buf_addf(&sql,
              "%" STR_FMT " AND cumulative != 0 AND flags = 0 ORDER BY series, "
              "created, id FORMAT RowBinary",

@@ -99,6 +99,14 @@ static inline struct ch_store *ch_of(struct store *s)
     return (struct ch_store *)s;
 }
 
+/* Where to begin to look for the profile before a time. */
+static inline int64_t ch_look_back(const struct ch_store *s, int64_t from_ns)
+{
+    return from_ns < INT64_MIN + s->ch.lookback_ns
+               ? INT64_MIN
+               : from_ns - s->ch.lookback_ns;
+}
+
 /* Notes what went wrong where nobody can be told. */
 void ch_background_error(struct ch_store *s, const struct error *err);
 

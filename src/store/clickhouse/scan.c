@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/i64.h"
 #include "store/clickhouse/sql.h"
 
 bool scan_damaged(struct error *err)
@@ -172,8 +171,7 @@ static void limit_records(struct selection *k)
     buf_addf(&k->records,
              "week >= toDate(toUInt16(%u)) AND week <= toDate(toUInt16(%u)) "
              "AND ",
-             ch_week(i64_sub(q->from_ns, k->s->ch.lookback_ns)),
-             ch_week(q->to_ns));
+             ch_week(ch_look_back(k->s, q->from_ns)), ch_week(q->to_ns));
     for (size_t i = 0; i < q->n_matchers; i++)
         if (q->matchers[i].field == STORE_SERVICE &&
             q->matchers[i].op == STORE_EQUAL) {
