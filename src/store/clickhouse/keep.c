@@ -11,6 +11,7 @@
 #include "store/clickhouse/rowbin.h"
 #include "store/clickhouse/sql.h"
 
+#define FIRST_NS (60 * SECOND) /* somebody may have mistyped an age */
 #define EVERY_NS (600 * SECOND)
 
 enum { WEEK = 7 };
@@ -88,17 +89,23 @@ static void keep_once(struct ch_store *s, int64_t keep_ns)
 static void *keep_loop(void *arg)
 {
     struct ch_store *s = arg;
+    int64_t pause_ns = FIRST_NS, keep_ns;
 
     pthread_mutex_lock(&s->keep_lock);
-    while (!s->keep_stop) {
-        struct timespec until = clock_timespec(clock_monotonic_ns() + EVERY_NS);
-        int64_t keep_ns = s->keep_ns;
+    keep_ns = s->keep_ns;
+    for (;;) {
+        struct timespec until = clock_timespec(clock_monotonic_ns() + pause_ns);
 
+        while (!s->keep_stop && keep_ns == s->keep_ns)
+            if (pthread_cond_timedwait(&s->keep_wake, &s->keep_lock, &until))
+                break;
+        if (s->keep_stop)
+            break;
+        keep_ns = s->keep_ns;
         pthread_mutex_unlock(&s->keep_lock);
         keep_once(s, keep_ns);
         pthread_mutex_lock(&s->keep_lock);
-        if (!s->keep_stop && keep_ns == s->keep_ns)
-            pthread_cond_timedwait(&s->keep_wake, &s->keep_lock, &until);
+        pause_ns = EVERY_NS;
     }
     pthread_mutex_unlock(&s->keep_lock);
     return NULL;
