@@ -51,6 +51,7 @@ class Server:
     """What both kinds have in common."""
 
     databases = 0
+    password = ''
 
     def url(self, database=None):
         """Of a new database, unless one is named."""
@@ -64,7 +65,9 @@ class Server:
                                                 timeout=timeout)
         try:
             connection.request('POST', '/?' + urllib.parse.urlencode(
-                {'query_id': 'test-%d' % time.monotonic_ns()}), sql)
+                {'query_id': 'test-%d' % time.monotonic_ns()}), sql,
+                {'X-ClickHouse-User': 'default',
+                 'X-ClickHouse-Key': self.password})
             reply = connection.getresponse()
             body = reply.read().decode('utf-8', 'replace')
             if reply.status != 200:
@@ -103,6 +106,7 @@ class Old(Server):
         if not shutil.which('clickhouse-server'):
             raise unittest.SkipTest('clickhouse-server is not installed')
         self.dir = tempfile.mkdtemp(prefix='pprof-clickhouse-')
+        self.password = password
         self.port, self.tcp, inter = ports or [support.free_port()
                                                for _ in range(3)]
         for name in ('data', 'tmp'):
