@@ -5,11 +5,11 @@ _pprofd()
     COMPREPLY=()
 
     case $prev in
-    --client-ca|--config|--tls-ca|--tls-cert|--tls-key|--token-file)
+    --client-ca|--config|--tls-ca|--tls-cert|--tls-key|--token-file|--store-password-file|--store-ca|--store-cert|--store-key)
         compopt -o filenames
         COMPREPLY=($(compgen -f -- "$cur"))
         return;;
-    --data)
+    --data|--wal)
         compopt -o filenames
         COMPREPLY=($(compgen -d -- "$cur"))
         return;;
@@ -22,7 +22,7 @@ _pprofd()
     --addr)
         COMPREPLY=($(compgen -W '127.0.0.1:10100 :10100 unix:' -- "$cur"))
         return;;
-    --client-allow|--exit-timeout|--hosts|--max-body|--max-disk|--max-inflated|--retention|--s3-endpoint|--archive)
+    --client-allow|--exit-timeout|--hosts|--max-body|--max-disk|--max-inflated|--retention|--s3-endpoint|--archive|--store|--cluster|--wal-max)
         return;;
     esac
     if [[ $cur == -* && ${COMP_WORDS[1]} == scrape ]]; then
@@ -30,7 +30,7 @@ _pprofd()
     elif [[ $cur == -* ]]; then
         COMPREPLY=($(compgen -W "$_pprofd_flags" -- "$cur"))
     elif ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W 'serve scrape query config check stats export import version help' -- "$cur"))
+        COMPREPLY=($(compgen -W 'serve scrape query config check stats schema export import version help' -- "$cur"))
     elif [[ ${COMP_WORDS[1]} == query ]]; then
         COMPREPLY=($(compgen -W 'services labels profiles series function top merge diff' -- "$cur"))
     elif [[ ${COMP_WORDS[1]} == export || ${COMP_WORDS[1]} == import ]]; then
@@ -42,6 +42,7 @@ _pprofd()
 _pprofd_flags='--addr --archive --client-allow --client-ca --config --data --exit-timeout
     --hosts --insecure --kubernetes --log.level --max-body --max-disk
     --max-inflated --retention --s3-endpoint --scrape-self --tls-cert --tls-key
-    --token-file'
+    --token-file --store --store-password-file --store-ca --store-cert
+    --store-key --cluster --wal --wal-max'
 
 complete -F _pprofd pprofd
