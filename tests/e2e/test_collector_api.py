@@ -383,6 +383,7 @@ class SettingsTest(support.TestCase):
                 ('listen:\n  adress: x\n', ('x.yaml:2:3', 'address')),
                 ('query:\n  max_cpu: soon\n', ('x.yaml:2:12', 'duration')),
                 ('storage:\n  memory: much\n', ('x.yaml:2:11', '64KB')),
+                ('retention:\n  raw: 7\n', ('x.yaml:2:8', '7d')),
                 ('retention:\n  rules:\n  - serivce: a\n', ('x.yaml:3:5',
                                                             'service')),
                 ('[', ('x.yaml',))):

@@ -145,6 +145,7 @@ bool setting_set(struct settings *s, const struct setting *which,
                  struct str text, struct error *err)
 {
     void *at = (char *)s + which->offset;
+    uint64_t number;
 
     switch (which->kind) {
     case SETTING_TEXT:
@@ -159,6 +160,11 @@ bool setting_set(struct settings *s, const struct setting *which,
         return size_parse(text, at) ||
                wrong(which, text, "a size; write 512, 64KB, 1.5GB", err);
     case SETTING_DURATION:
+        /* `--retention 7` means days to most people, and deletes on the
+         * spot what is older than that many seconds. */
+        if (str_to_u64(text, 10, &number) && number)
+            return wrong(which, text, "a duration; write 30s, 5m, 1h30m or 7d",
+                         err);
         return duration_parse(text, at, err) ||
                error_wrap(err, "%s.%s", which->section, which->key);
     }
