@@ -140,8 +140,7 @@ class Recordings(support.TestCase):
         self.agree(d, [i for n in names for i in self.items(n)],
                    'every-port')
         meta = json.loads(body_of(self.read(names[0])))['metadata']
-        d.until(lambda line: len(replay.requests) >= 4 or
-                d.lines.get(timeout=30) and False, 'a watch')
+        self.wait_for(lambda: len(replay.requests) >= 4)
         self.assertIn('continue=' + meta['continue'], replay.requests[1])
         self.assertIn('resourceVersion=' + meta['resourceVersion'],
                       replay.requests[3], "the first chunk's version")
