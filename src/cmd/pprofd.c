@@ -38,6 +38,7 @@ static const char usage[] =
     "  --config FILE       read settings from this file; see pprofd config\n"
     "  --retention AGE     keep single profiles this long; default 7d\n"
     "  --max-disk SIZE     delete the oldest day when the store is larger\n"
+    "  --max-body SIZE     refuse larger profiles; default 16MB\n"
     "  --archive s3://BUCKET/PREFIX   also keep every profile in a bucket\n"
     "  --tls-cert FILE --tls-key FILE   serve HTTPS\n"
     "  --client-ca FILE --client-allow NAMES   admit clients with "
@@ -47,14 +48,7 @@ static const char usage[] =
     "  --insecure          admit everybody who can reach the address\n"
     "  --log.level LEVEL   debug, info, warn or error\n"
     "\n"
-    "Flags of scrape:\n"
-    "  --config FILE       the targets: scrape_configs\n"
-    "  -o DIR              write profiles to this directory\n"
-    "  --collector URL     post them there; default http://localhost:10100\n"
-    "  --token-file FILE --tls-ca FILE --tls-cert FILE --tls-key FILE\n"
-    "                      credentials for the collector\n"
-    "Without --config, pods are discovered with the flags of kprofefe.\n"
-    "\n"
+    "`pprofd COMMAND -h` describes the flags of another command.\n"
     "docs/collector.md is the guide, docs/scraping.md tells how to scrape,\n"
     "docs/collector-api.md describes the API.\n";
 
@@ -70,7 +64,16 @@ static const struct {
     const char *help; /* NULL: the usage above */
 } commands[] = {
     {"serve", serve_command, NULL},
-    {"scrape", scrape_command, NULL},
+    {"scrape", scrape_command,
+     "usage: pprofd scrape [FLAGS]\n"
+     "Fetches the profiles of all targets once, for cron.\n"
+     "  --config FILE     the targets: scrape_configs; docs/scraping.md\n"
+     "  -o DIR            write profiles to this directory\n"
+     "  --collector URL   post them there; default http://localhost:10100\n"
+     "  --token-file FILE --tls-ca FILE --tls-cert FILE --tls-key FILE\n"
+     "                    credentials for the collector\n"
+     "Without --config, pods are discovered with the flags of kprofefe.\n"
+     "Exits with 1 if a target failed; each has a line on stderr.\n"},
     {"query", query_command,
      "usage: pprofd query [--data DIR] WHAT [SELECTOR] [FLAGS]\n"
      "Answers a query from a store, as the API of a server does.  WHAT is\n"

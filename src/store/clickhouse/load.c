@@ -241,9 +241,8 @@ static bool want_refs(struct loader *l, const struct found_record *f)
     return ok;
 }
 
-/* Notes the records of a level, each once: they may come for several weeks
- * or from several collectors. */
-static bool read_level(struct loader *l, unsigned level)
+/* They may come for several weeks or from several collectors. */
+bool loader_take(struct loader *l, unsigned level)
 {
     struct wire_reader r = unpack_begin(buf_str(&l->replies[level]));
 
@@ -330,17 +329,8 @@ static bool is_missing(const struct loader *l)
     return false;
 }
 
-bool loader_run(struct loader *l, struct error *err)
+bool loader_finish(struct loader *l, struct error *err)
 {
-    for (unsigned level = 0; level < LOAD_LEVELS; level++) {
-        if (!fetch(l, level, err))
-            return false;
-        if (!read_level(l, level)) {
-            l->status = STORE_FAILED;
-            return error_set(err, "pprofd_records: stored data are damaged, "
-                                  "or memory ran out");
-        }
-    }
     l->status = STORE_FAILED;
     if (is_missing(l))
         return error_set(err, "pprofd_records: names or stacks of a profile "
@@ -350,4 +340,18 @@ bool loader_run(struct loader *l, struct error *err)
                               "memory ran out");
     l->status = STORE_OK;
     return true;
+}
+
+bool loader_run(struct loader *l, struct error *err)
+{
+    for (unsigned level = 0; level < LOAD_LEVELS; level++) {
+        if (!fetch(l, level, err))
+            return false;
+        if (!loader_take(l, level)) {
+            l->status = STORE_FAILED;
+            return error_set(err, "pprofd_records: stored data are damaged, "
+                                  "or memory ran out");
+        }
+    }
+    return loader_finish(l, err);
 }

@@ -51,6 +51,12 @@ void loader_release(struct loader *l);
 /* False: out of memory. */
 bool loader_want(struct loader *l, unsigned kind, uint64_t print);
 bool loader_run(struct loader *l, struct error *err);
+
+/* The parts of it: notes the records of a level's reply, each once; gives
+ * numbers to all. */
+bool loader_take(struct loader *l, unsigned level);
+bool loader_finish(struct loader *l, struct error *err);
+
 bool loader_number(const struct loader *l, unsigned kind, uint64_t print,
                    uint32_t *out);
 

@@ -1,0 +1,121 @@
+/*
+ * Texts that go to ClickHouse: URLs, literals, conditions, tables.
+ */
+#include "test.h"
+
+#include "store/clickhouse/address.h"
+#include "store/clickhouse/clickhouse.h"
+#include "store/clickhouse/sql.h"
+
+TEST(addresses)
+{
+    struct clickhouse_address a;
+    struct error err;
+
+    EXPECT(clickhouse_address_parse(
+        STR("clickhouse://me@one:1,two,[::1]:3/fleet"), &a, &err));
+    EXPECT(!a.is_tls && a.n_hosts == 3);
+    EXPECT_STR(a.user, "me");
+    EXPECT_STR(a.database, "fleet");
+    EXPECT_STR(a.hosts[0].name, "one");
+    EXPECT(a.hosts[0].port == 1 && a.hosts[1].port == 8123);
+    EXPECT_STR(a.hosts[2].name, "[::1]");
+    EXPECT(a.hosts[2].port == 3);
+    EXPECT(clickhouse_address_parse(STR("clickhouses://h"), &a, &err));
+    EXPECT(a.is_tls && a.hosts[0].port == 8443);
+    EXPECT_STR(a.database, "default");
+    EXPECT_STR(a.user, "default");
+}
+
+TEST(wrong_addresses)
+{
+    static const char *const wrong[] = {
+        "http://h",
+        "clickhouse://",
+        "clickhouse://h:0/d",
+        "clickhouse://h:x/d",
+        "clickhouse://h:99999/d",
+        "clickhouse://h/d'b",
+        "clickhouse://h/d?x=1",
+        "clickhouse://h&x/d",
+        "clickhouse://me:secret@h/d",
+        "clickhouse://m e@h/d",
+    };
+    struct clickhouse_address a;
+    struct error err;
+
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+        EXPECT(!clickhouse_address_parse(str_from(wrong[i]), &a, &err));
+}
+
+TEST(literals)
+{
+    struct buf b = BUF_INIT(4096);
+
+    sql_text(&b, STR("api-1.x/y:z_"));
+    EXPECT_STR(buf_str(&b), "'api-1.x/y:z_'");
+    buf_clear(&b);
+    sql_text(&b, STR("a'b\\"));
+    EXPECT_STR(buf_str(&b), "unhex('6127625C')");
+    buf_clear(&b);
+    sql_text(&b, STR(""));
+    EXPECT_STR(buf_str(&b), "''");
+    buf_release(&b);
+}
+
+TEST(days)
+{
+    EXPECT(day_of(INT64_MIN) == 0);
+    EXPECT(day_of(INT64_C(86400) * 1000000000) == 1);
+    EXPECT(day_of(INT64_MAX) == 49709);
+}
+
+TEST(conditions)
+{
+    struct store_matcher m[] = {
+        {STORE_SERVICE, STORE_EQUAL, .value = STR("api")},
+        {STORE_LABEL, STORE_NOT_EQUAL, STR("k"), STR("v")},
+        {STORE_LABEL, STORE_EQUAL, STR("k"), STR("")},
+        {STORE_TYPE, STORE_MATCH, .value = STR("c.*")},
+    };
+    struct store_query q = {.matchers = m, .n_matchers = 4};
+    struct buf b = BUF_INIT(4096);
+
+    sql_matchers(&b, &q);
+    EXPECT_STR(buf_str(&b),
+               " AND service = 'api'"
+               " AND NOT (arrayExists((k, v) -> k = 'k' AND v = 'v', "
+               "label_keys, label_values))"
+               " AND (NOT has(label_keys, 'k') OR arrayExists((k, v) -> k = "
+               "'k' AND v = '', label_keys, label_values))");
+    EXPECT(sql_needs_series(&q));
+    q.n_matchers = 3;
+    EXPECT(!sql_needs_series(&q));
+    buf_release(&b);
+}
+
+TEST(dialects)
+{
+    struct clickhouse_options o = clickhouse_default_options;
+    struct buf b = BUF_INIT((size_t)1 << 20);
+    struct error err;
+
+    o.url = STR("clickhouse://h/fleet");
+    EXPECT(clickhouse_schema(&o, true, &b, &err));
+    EXPECT(!str_contains(buf_str(&b), STR("CODEC")));
+    EXPECT(!str_contains(buf_str(&b), STR("LowCardinality")));
+    EXPECT(!str_contains(buf_str(&b), STR("Replicated")));
+    buf_clear(&b);
+    o.cluster = STR("all");
+    EXPECT(clickhouse_schema(&o, false, &b, &err));
+    EXPECT(str_contains(buf_str(&b), STR("CODEC(DoubleDelta, ZSTD(1))")));
+    EXPECT(str_contains(buf_str(&b), STR("INDEX by_series")));
+    EXPECT(str_contains(buf_str(&b), STR("fleet.pprofd_records_local ON "
+                                         "CLUSTER all")));
+    EXPECT(str_contains(buf_str(&b),
+                        STR("Distributed(all, fleet, pprofd_profiles_local, "
+                            "cityHash64(service))")));
+    buf_release(&b);
+}
+
+TEST_MAIN
