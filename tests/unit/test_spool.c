@@ -78,6 +78,23 @@ static void begin(void)
     files(false);
 }
 
+TEST(a_directory_that_is_not_there)
+{
+    char below[100], path[120];
+    struct error err = {.text = ""};
+    struct spool *s;
+
+    begin();
+    snprintf(below, sizeof(below), "%s/below", dir);
+    snprintf(path, sizeof(path), "%s/it", below);
+    s = spool_open(path, MANY, &err);
+    EXPECT(s);
+    add(s, "a", "one");
+    expect_next(s, "a", "one", true);
+    spool_free(s);
+    EXPECT(rmdir(path) == 0 && rmdir(below) == 0);
+}
+
 TEST(first_in_first_out)
 {
     struct spool *s;

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 
 #define FILE_BYTES ((uint64_t)4 << 20) /* then the next file begins */
 #define SUFFIX     ".spool"
@@ -186,9 +187,7 @@ struct spool *spool_open(const char *dir, uint64_t max_bytes, struct error *err)
     pthread_mutex_init(&s->reading, NULL);
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
-    ok = mkdir(dir, 0777) == 0 || errno == EEXIST ||
-         error_set_os(err, "mkdir", dir, errno);
-    if (!ok || !find_parts(s, err)) {
+    if (!file_make_directory(dir, 0777, err) || !find_parts(s, err)) {
         spool_free(s);
         return NULL;
     }
