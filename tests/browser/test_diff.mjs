@@ -37,6 +37,21 @@ test('each change says whether it is more than the noise of sampling',
     await page.context().close();
   });
 
+test('what grew begins with the largest growth', async () => {
+  const page = await open(`${ui}diff?change=grew`);
+  const sizes = async (column) => (await rowsOf(page)).map((cells) =>
+    Math.abs(parseFloat(cells[column])));
+  const falling = (list) => list.length > 2 && list.every((size, i) => i === 0
+    || size <= list[i - 1]);
+  assert.ok(falling(await sizes(3)), `${await sizes(3)}`);
+  // Whoever chose an order keeps it.
+  await page.getByRole('button', { name: 'Flat change' }).click();
+  await page.getByRole('button', { name: /^All/ }).click();
+  await settled(page);
+  assert.ok(falling(await sizes(0)), `${await sizes(0)}`);
+  await page.context().close();
+});
+
 test('without a period the count of the samples tells', async () => {
   const without = (name, stacks, types) => keep(name, encodeProfile(stacks,
     types, { period: 0 }));

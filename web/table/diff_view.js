@@ -49,6 +49,7 @@ export class DiffView {
     this.rows = [];
     this.largest = 1;
     this.period = 0;
+    this.usual = ''; // the order that nobody chose
     this.kinds = el('div', { class: 'segments', role: 'group',
       'aria-label': 'Kind of change' });
     this.table = new Table(this.columns(), {
@@ -108,11 +109,22 @@ export class DiffView {
     }
     const kind = KINDS.find(([id]) => id === state.get('change')) ?? KINDS[0];
     this.showKinds(kind[0]);
+    this.orderFor(kind[0]);
     const pattern = patternOf(state.get('q'));
     this.table.filter((i) => kind[2](this.rows[i]) &&
       (!pattern || pattern.test(this.rows[i].name)));
     this.app.searchBox.report(pattern &&
       plural(this.table.order.length, 'function'));
+  }
+
+  /** All changes begin with those of functions alone, which add up.  What grew
+   * or shrank is told by the cumulative change, and comes in its order, unless
+   * somebody chose another one. @param {string} kind */
+  orderFor(kind) {
+    const wanted = kind === '' ? '' : 'cumdelta';
+    if (wanted === this.usual || this.table.sortKey !== this.usual) return;
+    this.usual = wanted;
+    this.table.show(this.rows.length, wanted, true);
   }
 
   /** @param {string} current */
