@@ -31,6 +31,9 @@ static void write_state(const struct store_stats *s, struct buf *out)
           "Services with profiles that are not sealed yet.", s->open_services);
     gauge(out, "pprofd_store_open_profiles",
           "Profiles that are not sealed yet.", s->open_profiles);
+    gauge(out, "pprofd_store_open_stacks",
+          "Distinct frames of call trees that are not sealed yet.",
+          s->open_stacks);
     gauge(out, "pprofd_store_segments", "Sealed segments.", s->segments);
     gauge(out, "pprofd_store_queue_length", "Profiles that wait for a commit.",
           s->queued);

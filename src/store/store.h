@@ -261,7 +261,7 @@ typedef bool store_each_count(void *arg, const struct store_count *c);
 struct store_stats {
     uint64_t disk_bytes;   /* all files */
     uint64_t memory_bytes; /* dictionaries and rows not yet sealed */
-    uint64_t open_services, open_profiles, segments;
+    uint64_t open_services, open_profiles, open_stacks, segments;
     uint64_t queued, queue_limit;
     /* In a write-ahead log, for engines that have one. */
     uint64_t wal_bytes, wal_profiles, wal_limit;

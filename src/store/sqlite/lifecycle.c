@@ -63,7 +63,7 @@ void engine_background_error(struct sqlite_store *s, const struct error *err)
  */
 
 struct totals {
-    uint64_t services, profiles, memory;
+    uint64_t services, profiles, stacks, memory;
 };
 
 static bool add_service(struct service *v, void *arg)
@@ -77,6 +77,7 @@ static bool add_service(struct service *v, void *arg)
     for (int i = 0; i < 2; i++)
         if (list[i]) {
             t->profiles += list[i]->n_rows - list[i]->pending;
+            t->stacks += list[i]->d.n_nodes;
             t->memory += open_segment_memory(list[i]);
         }
     t->services += v->open != NULL;
@@ -155,6 +156,7 @@ static void engine_stats(struct store *store, struct store_stats *out)
     out->queue_limit = s->opt.queue_profiles;
     out->open_services = t.services;
     out->open_profiles = t.profiles;
+    out->open_stacks = t.stacks;
     out->memory_bytes = t.memory;
     out->disk_bytes = engine_disk_bytes(s);
     out->segments = count_segments(s);
