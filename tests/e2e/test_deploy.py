@@ -11,6 +11,7 @@ import urllib.error
 import urllib.request
 
 import certificates
+import clickhouse
 import cluster
 import kube_schema
 import support
@@ -346,6 +347,30 @@ class Kubernetes(cluster.ClusterCase):
             self.api.user('pprofd', rules[:i] + rules[i + 1:])
             pprofd = self.start(objects, **self.account())
             self.assertNotEqual(self.status(path, ca.cert, token=dev), 200)
+
+    def test_clickhouse(self):
+        """The overlay's collector keeps its profiles in a ClickHouse with a
+        password, and has no volume."""
+        server = clickhouse.Old(password='secret')
+        self.addCleanup(server.stop)
+        objects = self.objects(os.path.join(MANIFESTS, 'overlays',
+                                            'clickhouse'))
+        self.assertNotIn(('PersistentVolumeClaim', 'pprofd'), objects)
+        with open(self.path('password'), 'w') as f:
+            f.write('secret')
+        container = objects['Deployment', 'pprofd']['spec']['template'][
+            'spec']['containers'][0]
+        container['args'] = [
+            a.replace('pprof@clickhouse.clickhouse:8123',
+                      'default@127.0.0.1:%d' % server.port).replace(
+                          '=/clickhouse', '=' + self.dir)
+            for a in container['args']]
+        self.start(objects, HOME=self.dir, **self.account())
+        self.fine('capture', 'web-7c9f-1', '-p', 'heap', '--collector',
+                  self.url)
+        got = self.fine('get', 'services', '--collector', self.url)
+        self.assertIn('web', got.stdout.split())
+        self.assertNotEqual(server.query('SHOW TABLES FROM pprof'), '')
 
     def until_used(self, rules):
         """Every call has its rule, and every rule its call."""
