@@ -74,3 +74,18 @@ bool dict_header_find_type(const struct dict *d, uint32_t header,
     *out = n - 1;
     return !wanted;
 }
+
+bool type_counts_from_start(struct str type)
+{
+    static const struct str names[] = {
+        STR_INIT("alloc_objects"),
+        STR_INIT("alloc_space"),
+        STR_INIT("contentions"),
+        STR_INIT("delay"),
+    };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (str_eq(type, names[i]))
+            return true;
+    return false;
+}

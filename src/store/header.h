@@ -21,4 +21,8 @@ bool dict_header_type(const struct dict *d, uint32_t header, size_t i,
 bool dict_header_find_type(const struct dict *d, uint32_t header,
                            struct str name, size_t *out);
 
+/* Does a type of this name count from the start of the program
+ * ("alloc_space"), unless the sender says that it is a difference? */
+bool type_counts_from_start(struct str type);
+
 #endif

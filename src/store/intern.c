@@ -11,6 +11,7 @@
 
 #include "base/i64.h"
 #include "store/grow.h"
+#include "store/header.h"
 #include "store/pack.h"
 
 void interner_release(struct interner *t)
@@ -234,27 +235,12 @@ static bool intern_samples(struct interner *t)
  * Header, image, and what samples do not use.
  */
 
-static bool is_cumulative(struct str type)
-{
-    static const struct str names[] = {
-        STR_INIT("alloc_objects"),
-        STR_INIT("alloc_space"),
-        STR_INIT("contentions"),
-        STR_INIT("delay"),
-    };
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (str_eq(type, names[i]))
-            return true;
-    return false;
-}
-
 static uint64_t cumulative_types(const struct intake *in, bool is_delta)
 {
     uint64_t mask = 0;
 
     for (size_t i = 0; !is_delta && i < in->types.n && i < 64; i++)
-        if (is_cumulative(in->strings.v[in->types.v[i].type]))
+        if (type_counts_from_start(in->strings.v[in->types.v[i].type]))
             mask |= (uint64_t)1 << i;
     return mask;
 }

@@ -170,6 +170,7 @@ struct store_profile {
     const struct store_total *totals; /* one per sample type */
     size_t n_totals;
     bool is_opaque;
+    bool is_delta; /* sent as one, and with types that count from the start */
 };
 
 /* Returns false to end the listing. */

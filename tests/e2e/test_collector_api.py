@@ -562,6 +562,10 @@ class TransferTest(CollectorTest):
     def test_export_and_import(self):
         store_some(self)
         trace = self.stored(b'opaque', service='api', type='trace')
+        for minute, grown in enumerate((7, 3)):
+            self.stored(heap_profile({'main;make': (1, grown, 0, 0)},
+                                     TIME + minute * 60 * SECOND),
+                        service='grows', type='heap', delta='true')
         before = self.get('/api/1/profiles', limit='1000',
                           **{'from': '0'}).json['profiles']
         other = Pprofd(self.path('other'))
@@ -570,7 +574,7 @@ class TransferTest(CollectorTest):
             [PPROFD, 'import', '--data', self.path('other'),
              *store_flags(self.path('other')), self.pprofd.url('')], capture_output=True, text=True)
         self.assertEqual(remote.returncode, 0, remote.stderr)
-        self.assertIn('imported 31 profiles', remote.stdout)
+        self.assertIn('imported 33 profiles', remote.stdout)
         self.pprofd.stop()
         exported = self.path('exported')
         for command, data, *rest in (('export', 'data', exported),
@@ -593,6 +597,12 @@ class TransferTest(CollectorTest):
                                  [p['id'] for p in before])
                 self.assertEqual(
                     copy.get('/api/0/profiles/' + trace).body, b'opaque')
+                if data == 'new': # profefe's API has no word for deltas
+                    grew = copy.get('/api/1/series', values='changes',
+                                    query='heap{service="grows"}', step='1d',
+                                    value_type='alloc_space', to=TO,
+                                    **{'from': FROM}).json['groups'][0]
+                    self.assertEqual(sum(p[1] for p in grew['points']), 10)
             finally:
                 copy.stop()
         self.pprofd.start()

@@ -53,7 +53,7 @@ static bool export_one(void *arg, const struct store_profile *p,
     char id[STORE_ID_TEXT + 1];
 
     buf_add(&key, b->place.prefix);
-    object_key_add(&key, p, false);
+    object_key_add(&key, p, p->is_delta);
     if (key.len > S3_KEY_MAX) {
         store_id_format(&p->id, id);
         fprintf(stderr,

@@ -68,6 +68,8 @@ static void add_index_line(struct buf *out, const struct store_profile *p,
     json_string(&j, buf_str(&time));
     json_key(&j, STR("opaque"));
     json_bool(&j, p->is_opaque);
+    json_key(&j, STR("delta"));
+    json_bool(&j, p->is_delta);
     json_key(&j, STR("labels"));
     json_open(&j, '[');
     for (size_t i = 0; i < p->n_labels; i++) {
@@ -182,6 +184,7 @@ static bool read_line(struct arena *a, const char *name, struct str line,
         !node_text(root, "type", &out->type, err) ||
         !node_text(root, "created_at", &time, err) ||
         !node_bool(root, "opaque", &out->is_opaque, err) ||
+        !node_bool(root, "delta", &out->is_delta, err) ||
         !node_list(root, "labels", &labels, err) ||
         (labels && !read_labels(labels, a, out, err)) ||
         !time_parse(time, 0, &out->created_at_ns, err))

@@ -108,6 +108,8 @@ bool describe_row(struct description *d, const struct scan_row *row)
 
         if (!dict_header_type(row->d, m->header, i, &t->type, &t->unit))
             return false;
+        if (!row->cumulative && type_counts_from_start(t->type))
+            p->is_delta = true;
         t->sum = t->change = m->totals[i];
         if (cumulative)
             t->change = m->flags & ROW_CHANGES ? m->changes[i] : 0;

@@ -74,6 +74,7 @@ static void pack(const struct store_profile *p, struct buf *out)
     wire_add_varint(out, p->posted_bytes);
     wire_add_varint(out, p->samples);
     wire_add_varint(out, p->is_opaque);
+    wire_add_varint(out, p->is_delta);
     wire_add_varint(out, p->n_labels);
     for (size_t i = 0; i < p->n_labels; i++) {
         pack_bytes(out, p->labels[i].key);
@@ -107,7 +108,7 @@ static bool unpack(const struct item *item, struct description *d)
 {
     struct wire_reader r = unpack_begin(str_of(item->packed, item->n));
     struct store_profile *p = &d->p;
-    uint64_t opaque = 0, n = 0;
+    uint64_t opaque = 0, delta = 0, n = 0;
 
     *p = (struct store_profile){.id = item->id};
     p->created_at_ns = item->created_ns;
@@ -115,10 +116,12 @@ static bool unpack(const struct item *item, struct description *d)
         !unpack_signed(&r, &p->duration_ns) ||
         !wire_read_varint(&r, &p->posted_bytes) ||
         !wire_read_varint(&r, &p->samples) || !wire_read_varint(&r, &opaque) ||
+        !wire_read_varint(&r, &delta) ||
         !unpack_labels(&r, d) || !wire_read_varint(&r, &n) ||
         !grow(&d->totals, &d->totals_cap, n))
         return false;
     p->is_opaque = opaque;
+    p->is_delta = delta;
     p->totals = d->totals;
     p->n_totals = n;
     for (uint64_t i = 0; i < n; i++) {
