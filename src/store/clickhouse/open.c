@@ -16,7 +16,7 @@ const struct clickhouse_options clickhouse_default_options = {
     .query_memory = (uint64_t)4 << 30,
     .batch_profiles = 2000,
     .batch_bytes = (size_t)32 << 20,
-    .batch_wait_ns = SECOND / 10,
+    .batch_wait_ns = SECOND / 25,
     .insert_timeout_ns = 20 * SECOND,
     .lookback_ns = 24 * 3600 * SECOND,
 };
