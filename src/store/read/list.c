@@ -116,9 +116,8 @@ static bool unpack(const struct item *item, struct description *d)
         !unpack_signed(&r, &p->duration_ns) ||
         !wire_read_varint(&r, &p->posted_bytes) ||
         !wire_read_varint(&r, &p->samples) || !wire_read_varint(&r, &opaque) ||
-        !wire_read_varint(&r, &delta) ||
-        !unpack_labels(&r, d) || !wire_read_varint(&r, &n) ||
-        !grow(&d->totals, &d->totals_cap, n))
+        !wire_read_varint(&r, &delta) || !unpack_labels(&r, d) ||
+        !wire_read_varint(&r, &n) || !grow(&d->totals, &d->totals_cap, n))
         return false;
     p->is_opaque = opaque;
     p->is_delta = delta;
