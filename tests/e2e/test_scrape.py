@@ -502,13 +502,15 @@ class Reload(ScrapeTest):
     def test_the_configuration_is_checked(self):
         self.write('bad.yaml', 'scrape_configs:\n- job_name: a\n'
                    '  scrape_intervall: 5s\n')
-        for command in ('config', 'serve', 'scrape'):
+        for command, *flags in (('config',), ('scrape',),
+                                ('serve', '--data', self.path('unused'))):
             out = subprocess.run(
-                [PPROFD, command, '--config', self.path('bad.yaml')],
+                [PPROFD, command, '--config', self.path('bad.yaml'), *flags],
                 capture_output=True, text=True, timeout=PATIENCE)
             self.assertNotEqual(out.returncode, 0)
             self.assertRegex(out.stderr, r'bad\.yaml:3:3: .*did you mean '
                              r'scrape_interval\?')
+        self.assertFalse(os.path.exists(self.path('unused')))
 
     def test_an_old_file_of_parca(self):
         path = self.write('parca.yaml', 'debug_info:\n'

@@ -242,6 +242,11 @@ static bool start(struct daemon *d, struct error *err)
                  log_str("flags", d->settings.ignored_flags));
     if (!make_guard(d, err))
         return false;
+    /* Before the store: an error in the file leaves nothing behind. */
+    d->scraper =
+        make_scraper(&d->settings, d->arena, d->config_file, &d->sink, err);
+    if (!d->scraper)
+        return false;
     d->store = open_store(&d->settings, d->arena, err);
     if (!d->store)
         return false;
@@ -249,10 +254,6 @@ static bool start(struct daemon *d, struct error *err)
     if (!start_archive(&d->settings, d->arena, &d->store, &d->archive, err))
         return false;
     d->sink.store = d->store;
-    d->scraper =
-        make_scraper(&d->settings, d->arena, d->config_file, &d->sink, err);
-    if (!d->scraper)
-        return false;
     start_collector(d);
     start_page(d);
     if (!listen_on(d, err) || !scraper_start(d->scraper, err))
