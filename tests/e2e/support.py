@@ -2,6 +2,7 @@
 them, starting servers on loopback and ending them."""
 
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -20,9 +21,17 @@ def needs(*programs):
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(('127.0.0.1', 0))
-        return s.getsockname()[1]
+    """A port for a server that is started next.  It is not one of those that
+    the kernel chooses from for connections and for port 0: another test may
+    have that before the server listens, or while it is restarted."""
+    while True:
+        port = random.randrange(12000, 32000)
+        with socket.socket() as s:
+            try:
+                s.bind(('127.0.0.1', port))
+                return port
+            except OSError:
+                continue
 
 
 def wait_for_port(port, process=None, seconds=30):

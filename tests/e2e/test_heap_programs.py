@@ -11,6 +11,7 @@ import unittest
 
 from heap import INUSE_SPACE, samples
 from runtime import BUILD, PROGRAMS
+from support import free_port
 from test_heap import get
 
 # Headers and gaps between blocks belong to the system's figure only; what
@@ -57,12 +58,6 @@ class Program:
         self.process.stdin.write(line + '\n')
         self.process.stdin.flush()
         return [self.process.stdout.readline() for _ in range(answers)]
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(('127.0.0.1', 0))
-        return s.getsockname()[1]
 
 
 class Programs(unittest.TestCase):
