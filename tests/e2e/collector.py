@@ -101,12 +101,14 @@ class Pprofd:
         self.process = subprocess.Popen(
             [PPROFD, 'serve', '--addr', '127.0.0.1:0', '--data', self.data,
              *(() if '--config' in self.args else ('--scrape-self=false',)),
-             *store_flags(self.data), *self.args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, env={**os.environ, **(self.env or {})})
+             *store_flags(self.data), *self.args], stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True,
+            env={**os.environ, **(self.env or {})})
         self.said = ''
         for line in self.process.stdout:
             self.said += line
-            found = re.search(r'https?://127\.0\.0\.1:(\d+)', line)
+            found = re.match(
+                r'pprofd: listening on https?://127\.0\.0\.1:(\d+)', line)
             if found:
                 self.port = int(found.group(1))
                 return
@@ -114,7 +116,7 @@ class Pprofd:
 
     def stop(self):
         support.stop(self.process)
-        if self.process.stdout.closed: # it was killed
+        if self.process.stdout.closed:  # it was killed
             return self.process.returncode
         self.said += self.process.stdout.read()
         self.process.stdout.close()
