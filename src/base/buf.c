@@ -21,7 +21,7 @@ char *buf_reserve(struct buf *b, size_t n)
         return NULL;
     }
     need = b->len + n;
-    if (need <= b->cap)
+    if (b->data && need <= b->cap) /* reserving nothing gives memory, too */
         return b->data + b->len;
     cap = b->cap ? b->cap : n < 64 ? 64 : n; /* first what is asked for */
     while (cap < need)
