@@ -8,7 +8,7 @@ import time
 import unittest
 
 import support
-from runtime import BUILD, PROGRAMS, top
+from runtime import BUILD, PROGRAMS, pprof, top
 
 RUN = os.path.join(BUILD, 'pprof-run')
 ENDINGS = os.path.abspath(os.path.join(PROGRAMS, 'endings'))
@@ -59,6 +59,28 @@ class Endings(support.TestCase):
         self.assertEqual(done.returncode, -signal.SIGTERM, done.stderr)
         self.assertEqual(self.files(), ['block', 'cpu.pb.gz', 'heap', 'mutex',
                                         'wall'])
+
+    def test_files_of_the_run_leave_the_endpoint_free(self):
+        socket, wall = (os.path.join(self.dir, name)
+                        for name in ('socket', 'wall'))
+        process = subprocess.Popen(
+            [RUN, '-addr', 'unix:' + socket, '-cpuprofile', self.profile,
+             '-wallprofile', wall, '/bin/sh', '-c', 'while :; do :; done'],
+            stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        self.assertIn('Starting profiling endpoint', process.stderr.readline())
+        asked = [os.path.join(self.dir, name) for name in ('one', 'two')]
+        for path, kind in zip(asked, ('profile', 'wall')):
+            pprof('-proto', '-no_save', '-output', path,
+                  'unix://%s/debug/pprof/%s?seconds=1' % (socket, kind))
+        process.terminate()
+        process.wait(timeout=60)
+        for path, whole in zip(asked, (self.profile, wall)):
+            part, total = (sum(flat for flat, _ in top(name).values())
+                           for name in (path, whole))
+            self.assertGreater(part, 0)
+            self.assertGreater(total, part)
 
     def test_ctrl_c_at_a_terminal(self):
         pid, terminal = pty.fork()

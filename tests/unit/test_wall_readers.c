@@ -1,6 +1,6 @@
 /*
- * The two readers of the wall profile: each has its own time, and a look is
- * made once for both.
+ * The readers of the wall profile: each has its own time, and a look is
+ * made once for all.
  */
 #include "test.h"
 

@@ -241,7 +241,7 @@ static bool join(const struct cpu_options *options, struct error *err)
 static void unjoin(enum cpu_reader reader)
 {
     struct stack_table ignored;
-    bool is_shared = atomic_load(&cpu.readings[!reader].is_on);
+    bool is_shared = table_readers_others(&cpu.tables, reader);
 
     pages_free(reader == CPU_ASKED ? end_timeline() : NULL,
                MAX_TICKS * sizeof(struct tick));
@@ -345,7 +345,7 @@ static bool take(enum cpu_reader reader, bool goes_on, struct taken *out,
                  struct error *err)
 {
     struct reading *r = &cpu.readings[reader];
-    bool is_last = !atomic_load(&cpu.readings[!reader].is_on), ok;
+    bool is_last = !table_readers_others(&cpu.tables, reader), ok;
     /* A timeline refers to places in the table, and shows no labels. */
     bool strips = cpu.was_tagged && !r->tag_threads && !r->is_timeline;
 

@@ -14,10 +14,10 @@
  *     … the program runs …
  *     cpu_stop(CPU_ASKED, out, &err);   // the profile, gzip'd, appended to out
  *
- * Samples are taken while somebody reads them.  There are two readers: what
- * somebody has asked for (a request, the program, a file of the whole run: one
- * at a time, as in Go) and what is pushed to a collector.  Neither disturbs
- * the other, and each sample is taken once for both.
+ * Samples are taken while somebody reads them.  There are three readers: what
+ * somebody has asked for (a request or the program: one at a time, as in Go),
+ * the file of the whole run, and what is pushed to a collector.  They do not
+ * disturb each other, and each sample is taken once for all of them.
  *
  * The sampling thread (sampling_thread.h) chooses the source of samples: perf
  * events where they are allowed and cheap, else CPU timers;
@@ -27,11 +27,11 @@
 #define CPU_RATE_DEFAULT 100
 #define CPU_RATE_MAX     4000
 
-enum cpu_reader { CPU_ASKED, CPU_PUSHED, CPU_READERS };
+enum cpu_reader { CPU_ASKED, CPU_RUN_FILE, CPU_PUSHED, CPU_READERS };
 
 struct cpu_options {
     enum cpu_reader reader;
-    int rate_hz;      /* 0: that of the other reader, else PPROF_CPU_RATE,
+    int rate_hz;      /* 0: that of the other readers, else PPROF_CPU_RATE,
                          else 100 */
     bool tag_threads; /* labels thread and thread_id on every sample */
     bool timeline;    /* keep when each sample was: cpu_stop_trace() */

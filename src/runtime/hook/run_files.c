@@ -149,7 +149,8 @@ static void start_cpu(void)
     struct error err;
 
     run.start_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    run.has_cpu = cpu_start(&(struct cpu_options){0}, &err);
+    run.has_cpu =
+        cpu_start(&(struct cpu_options){.reader = CPU_RUN_FILE}, &err);
     if (!run.has_cpu)
         say_note("no CPU profile: %s", err.text);
 }
@@ -191,8 +192,8 @@ static void write_cpu(const char *suffix, enum run_moment moment)
 {
     struct buf out = BUF_INIT(MAX_PROFILE_BYTES);
     struct error err;
-    bool ok = cpu_stop(CPU_ASKED, &out, &err);
-    bool is_empty = cpu_samples(CPU_ASKED) == 0;
+    bool ok = cpu_stop(CPU_RUN_FILE, &out, &err);
+    bool is_empty = cpu_samples(CPU_RUN_FILE) == 0;
 
     run.has_cpu = false;
     if (!ok)
@@ -212,7 +213,7 @@ static void write_wall(const char *suffix, enum run_moment moment)
         clock_monotonic_ns() - run.start_ns < SECOND / WALL_HZ_DEFAULT;
 
     run.has_wall = false;
-    if (!wall_stop(WALL_ASKED, &out, &err))
+    if (!wall_stop(WALL_RUN_FILE, &out, &err))
         say_note("no wall profile: %s", err.text);
     else if (moment == RUN_ENDS || !is_short)
         write_file(FILE_WALL, suffix, &out);
@@ -264,7 +265,8 @@ static void start_wall(void)
     struct error err;
 
     run.start_ns = clock_monotonic_ns();
-    run.has_wall = wall_start(&(struct wall_options){0}, &err);
+    run.has_wall =
+        wall_start(&(struct wall_options){.reader = WALL_RUN_FILE}, &err);
     if (!run.has_wall)
         say_note("no wall profile: %s", err.text);
 }

@@ -239,7 +239,7 @@ static bool take(enum wall_reader reader, bool goes_on, struct taken *out,
 
     if (!is_on(reader))
         return error_set(err, "wall profiling is not running");
-    if (goes_on || is_on(!reader))
+    if (goes_on || table_readers_others(&wall.tables, reader))
         ok = take_share(reader, goes_on, out);
     else
         ok = take_all(reader, out);

@@ -14,9 +14,9 @@
  *     … the program runs …
  *     wall_stop(WALL_ASKED, out, &err);  // the profile, gzip'd, appended
  *
- * There are two readers, as of the CPU profile (cpu.h): what somebody has
- * asked for, one at a time, and what is pushed to a collector.  Each look is
- * made once for both.
+ * There are three readers, as of the CPU profile (cpu.h): what somebody has
+ * asked for, one at a time, the file of the whole run, and what is pushed to a
+ * collector.  Each look is made once for all of them.
  *
  * A thread of ours looks at all threads `hz` times a second, at random
  * intervals around the mean so that the looks are not in step with the
@@ -33,12 +33,12 @@
 #define WALL_HZ_DEFAULT 50
 #define WALL_HZ_MAX     1000
 
-enum wall_reader { WALL_ASKED, WALL_PUSHED, WALL_READERS };
+enum wall_reader { WALL_ASKED, WALL_RUN_FILE, WALL_PUSHED, WALL_READERS };
 
 struct wall_options {
     enum wall_reader reader;
     /* 0: WALL_HZ_DEFAULT.  If the readers differ, the faster rate is used for
-     * both: a sample counts for the time since the last one. */
+     * all: a sample counts for the time since the last one. */
     int hz;
     bool tag_threads; /* labels thread and thread_id on every sample */
 };

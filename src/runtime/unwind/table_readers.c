@@ -16,8 +16,13 @@ bool table_readers_begin(struct table_readers *t, uint32_t slots, size_t bytes)
 
 bool table_readers_any(const struct table_readers *t)
 {
+    return table_readers_others(t, TABLE_READERS);
+}
+
+bool table_readers_others(const struct table_readers *t, unsigned reader)
+{
     for (unsigned i = 0; i < TABLE_READERS; i++)
-        if (t->readers[i].is_on)
+        if (i != reader && t->readers[i].is_on)
             return true;
     return false;
 }

@@ -25,7 +25,7 @@
  *
  * The caller has a lock: one thread at a time may call these functions.
  */
-#define TABLE_READERS 2
+#define TABLE_READERS 3
 
 struct table_readers {
     struct stack_table tables[2]; /* the live one, and the next during a turn */
@@ -48,6 +48,7 @@ static inline struct stack_table *table_readers_live(struct table_readers *t)
 }
 
 bool table_readers_any(const struct table_readers *t);
+bool table_readers_others(const struct table_readers *t, unsigned reader);
 
 /* Stacks that found no room since table_readers_begin(). */
 uint64_t table_readers_refused(const struct table_readers *t);
