@@ -244,7 +244,8 @@ class QueryTest(CollectorTest):
         result = self.pprof('-top', url)
         self.assertEqual(result.returncode, 0, result.stderr)
         wrong = self.pprof('-top', url.replace('web', 'none'))
-        self.assertIn('nothing found', wrong.stderr)
+        self.assertIn('no profile matches cpu{service=\\"none\\"} from 20',
+                      wrong.stderr)
 
 
 class CumulativeTest(CollectorTest):

@@ -23,6 +23,24 @@
 #define PROFILES_DEFAULT 1000
 #define PROFILES_MAX     100000
 
+/* Says what was looked for: a misspelt type or service is the usual cause. */
+static void fail_not_found(struct call *c, const struct window *w)
+{
+    struct buf text = BUF_INIT(4096);
+
+    buf_add(&text, STR("nothing found: no profile"));
+    if (w->selector.n) {
+        buf_add(&text, STR(" matches "));
+        selector_format(&w->selector, c->arena, &text);
+    }
+    buf_add(&text, STR(" from "));
+    time_add_rfc3339(&text, w->query.from_ns);
+    buf_add(&text, STR(" to "));
+    time_add_rfc3339(&text, w->query.to_ns);
+    call_fail(c, 404, "%" STR_FMT, STR_ARG(buf_str(&text)));
+    buf_release(&text);
+}
+
 /* The merge of a window; NULL after the call has been answered. */
 static struct profile *merge(struct call *c, const struct window *w)
 {
@@ -36,7 +54,10 @@ static struct profile *merge(struct call *c, const struct window *w)
 
     if (status == STORE_OK)
         return p;
-    call_fail_store(c, status, &progress, &err);
+    if (status == STORE_NOT_FOUND)
+        fail_not_found(c, w);
+    else
+        call_fail_store(c, status, &progress, &err);
     return NULL;
 }
 
