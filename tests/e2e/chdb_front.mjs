@@ -62,7 +62,21 @@ async function insert(database, sql, body) {
   return Buffer.alloc(0);
 }
 
+// Settings stay until they change.
+const settings = new Map();
+async function applySettings(parameters) {
+  for (const name of ['max_query_size', 'max_memory_usage',
+    'max_execution_time']) {
+    const value = Number(parameters.get(name) ?? settings.get(name) ?? 0);
+    if (parameters.has(name) && settings.get(name) !== value) {
+      await ask(`SET ${name} = ${value}`, 'Null');
+      settings.set(name, value);
+    }
+  }
+}
+
 async function answer(parameters, body) {
+  await applySettings(parameters);
   const database = parameters.get('database');
   if (database) await ask(`USE ${quote(database)}`, 'Null');
   if (parameters.has('query'))

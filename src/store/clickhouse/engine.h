@@ -11,12 +11,13 @@
 /*
  * What the files of the engine on ClickHouse share; nobody else includes this.
  *
- * Threads: callers of put and of reads; the writer, which alone inserts and
- * writes to the log; the sender, which alone sends the log; the keeper, which
+ * Threads: callers of put and of reads; the writers, which insert and write to
+ * the log; the sender, which alone sends the log; the keeper, which
  * drops what has expired.
  *
  * Locks, in the order in which they may be taken: service->lock, then
- * store->registry, then store->queue.
+ * store->registry; store->gathering; store->log; each of them before
+ * store->queue.
  */
 
 /* Records are kinds of a dictionary, and stacks. */
@@ -56,7 +57,7 @@ struct ch_entry {
 
 struct ch_wal;
 
-enum { CHAINS = 1024 };
+enum { CHAINS = 1024, WRITERS = 4 };
 
 struct ch_store {
     struct store base;
@@ -79,9 +80,15 @@ struct ch_store {
     size_t waiting, waiting_bytes; /* in the list */
     size_t queued, queued_bytes;   /* and those on their way into it */
     bool closing;
-    pthread_t writer;
-    bool has_writer;
-    struct ch_wal *wal; /* or NULL */
+    uint64_t next_batch; /* that will be gathered */
+    uint64_t turn;       /* batches before this one have settled records */
+    pthread_cond_t turned;
+    size_t inserting;          /* batches on their way */
+    pthread_mutex_t gathering; /* held by the writer that waits for puts */
+    pthread_t writers[WRITERS];
+    size_t n_writers;
+    pthread_mutex_t log; /* held by the writer that adds to it */
+    struct ch_wal *wal;  /* or NULL */
 
     pthread_mutex_t keep_lock;
     pthread_cond_t keep_wake;
@@ -145,8 +152,8 @@ uint16_t ch_week(int64_t created_ns); /* the day on which it begins */
 /*
  * writer.c
  */
-bool ch_writer_start(struct ch_store *s, struct error *err);
-void ch_writer_stop(struct ch_store *s);
+bool ch_writers_start(struct ch_store *s, struct error *err);
+void ch_writers_stop(struct ch_store *s);
 void ch_enqueue(struct ch_store *s, struct ch_entry *e);
 
 /* Inserts a batch. */

@@ -74,7 +74,7 @@ static void ch_close(struct store *store)
     struct ch_store *s = ch_of(store);
 
     ch_keeper_stop(s);
-    ch_writer_stop(s);
+    ch_writers_stop(s);
     ch_wal_close(s);
     ch_services_free(s);
     while (s->scratches) {
@@ -86,7 +86,10 @@ static void ch_close(struct store *store)
     ch_client_free(s->client);
     pthread_mutex_destroy(&s->registry);
     pthread_mutex_destroy(&s->queue);
+    pthread_mutex_destroy(&s->gathering);
+    pthread_mutex_destroy(&s->log);
     pthread_cond_destroy(&s->queue_grew);
+    pthread_cond_destroy(&s->turned);
     pthread_mutex_destroy(&s->keep_lock);
     pthread_cond_destroy(&s->keep_wake);
     pthread_mutex_destroy(&s->stats_lock);
@@ -138,7 +141,10 @@ static void init(struct ch_store *s, const struct clickhouse_options *o)
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&s->registry, NULL);
     pthread_mutex_init(&s->queue, NULL);
+    pthread_mutex_init(&s->gathering, NULL);
+    pthread_mutex_init(&s->log, NULL);
     pthread_cond_init(&s->queue_grew, &monotonic);
+    pthread_cond_init(&s->turned, NULL);
     pthread_mutex_init(&s->keep_lock, NULL);
     pthread_cond_init(&s->keep_wake, &monotonic);
     pthread_mutex_init(&s->stats_lock, NULL);
@@ -164,7 +170,7 @@ static bool start(struct ch_store *s, const struct clickhouse_options *o,
                                           o->store->n_retention,
                                           o->store->max_disk_bytes, err) &&
            (s->client = ch_client_new(o, err)) && connect_first(s, err) &&
-           (!s->wal_dir || ch_wal_open(s, err)) && ch_writer_start(s, err) &&
+           (!s->wal_dir || ch_wal_open(s, err)) && ch_writers_start(s, err) &&
            ch_keeper_start(s, err);
 }
 

@@ -14,7 +14,9 @@
  * Profiles with more than four sample types are rare; they are fetched whole.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/i64.h"
 #include "store/clickhouse/scan.h"
@@ -138,14 +140,33 @@ static bool make_plan(struct summing *u, struct error *err)
 
 /* --- sums ----------------------------------------------------------------- */
 
+/* Do all sums have the same header?  Then it need not be part of the key. */
+static bool has_one_header(const struct summing *u)
+{
+    for (size_t i = 1; i < u->n; i++)
+        if (u->plans[i].header != u->plans[0].header)
+            return false;
+    return u->n > 0;
+}
+
 /* ARRAY JOIN wants arrays of one length. */
 static void write_sums(struct summing *u, struct buf *sql)
 {
-    const char *conditions = " AND flags = 0 AND length(totals) <= 4";
+    char conditions[100] = " AND flags = 0 AND length(totals) <= 4";
+    bool one = has_one_header(u);
+    size_t n = strlen(conditions);
 
+    if (one)
+        snprintf(conditions + n, sizeof(conditions) - n,
+                 " AND header = %" PRIu64, u->plans[0].header);
     buf_add(sql, STR("SELECT "));
     selection_step(u->k, sql);
-    buf_add(sql, STR(" AS step, header, s, "));
+    buf_add(sql, STR(" AS step, "));
+    if (one)
+        buf_addf(sql, "toUInt64(%" PRIu64 ") AS h", u->plans[0].header);
+    else
+        buf_add(sql, STR("header AS h"));
+    buf_add(sql, STR(", s, "));
     buf_add(sql, u->has_labels ? STR("l") : STR("toUInt64(0)"));
     for (size_t i = 0; i < u->columns; i++)
         buf_addf(sql, ", sum(a%zu)", i);
@@ -165,12 +186,12 @@ static void write_sums(struct summing *u, struct buf *sql)
         selection_where(u->k, sql);
         buf_add(sql, str_from(conditions));
     }
-    buf_add(sql, STR(" GROUP BY header, s"));
+    buf_add(sql, one ? STR(" GROUP BY s") : STR(" GROUP BY header, s"));
     if (u->k->c->step_ns > 0)
         buf_add(sql, STR(", step"));
     if (u->has_labels)
         buf_add(sql, STR(", l"));
-    buf_add(sql, STR(" ORDER BY step, header"));
+    buf_add(sql, STR(" ORDER BY step, h"));
     if (u->columns) /* so that the same answer looks the same */
         buf_addf(sql, ", sum(a%zu) DESC, s", u->columns - 1);
     buf_add(sql, STR(" FORMAT RowBinary"));
