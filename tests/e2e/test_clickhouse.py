@@ -142,22 +142,54 @@ class TwoKinds:
         with self.assertRaisesRegex(AssertionError, 'newer pprofd'):
             self.collector()
 
+    def retain(self, pprofd, config, text):
+        with open(config, 'w') as f:
+            f.write('retention:\n' + text)
+        if pprofd:
+            pprofd.process.send_signal(signal.SIGHUP)
+
+    def await_sql(self, text, expected):
+        """Mutations run in the background."""
+        end = time.monotonic() + 60
+        while time.monotonic() < end and self.sql(text) != expected:
+            time.sleep(0.1)
+        self.assertEqual(self.sql(text), expected)
+
     def test_days_expire(self):
         config = self.path('config.yaml')
-        write = lambda age: open(config, 'w').write(
-            'retention:\n  raw: %s\n' % age)
-        write('0')
+        self.retain(None, config, '  raw: 0\n')
         pprofd = self.collector('--config', config)
         self.stored(pprofd, cpu_profile({'main;old': 1}))
-        write('30d')
-        pprofd.process.send_signal(signal.SIGHUP)
-        end = time.monotonic() + 60
-        while time.monotonic() < end and self.sql(
-                'SELECT count() FROM DB.pprofd_profiles') != '0\n':
-            time.sleep(0.1)
+        self.retain(pprofd, config, '  raw: 30d\n')
         for table in ('profiles', 'ids', 'records'):
-            self.assertEqual(
-                self.sql("SELECT count() FROM DB.pprofd_%s" % table), '0\n')
+            self.await_sql('SELECT count() FROM DB.pprofd_' + table, '0\n')
+
+    def test_rules_for_services_and_types(self):
+        config = self.path('config.yaml')
+        self.retain(None, config, '  raw: 0\n')
+        pprofd = self.collector('--config', config)
+        for service in ('api', 'b\'atch'):
+            self.stored(pprofd, cpu_profile({'main;old': 1}), service=service)
+            self.stored(pprofd, heap_profile({'main;x': (1, 1, 1, 1)}),
+                        service=service, type='heap')
+        kept = ("SELECT service, type FROM DB.pprofd_%s ORDER BY service, "
+                "type")
+        self.retain(pprofd, config, '  raw: 30d\n  rules:\n'
+                    '    - service: api\n      type: cpu\n      raw: 30d\n'
+                    '    - service: api\n      raw: 90000d\n'
+                    '    - type: heap\n      raw: 90000d\n')
+        for table in ('profiles', 'ids'):
+            self.await_sql(kept % table, "api\theap\nb\\'atch\theap\n")
+        self.retain(pprofd, config, '  raw: 0\n  rules:\n'
+                    '    - service: "b\'atch"\n      raw: 30d\n')
+        for table in ('profiles', 'ids'):
+            self.await_sql(kept % table, 'api\theap\n')
+        self.await_sql('SELECT DISTINCT service FROM DB.pprofd_records',
+                       'api\n')
+        reply = pprofd.get('/api/1/top', query='heap{service="api"}',
+                           sample_index='inuse_space', **RANGE)
+        self.assertEqual([row['name'] for row in reply.json['rows']
+                          if row['flat']], ['x'])
 
 
 class OldServer(TwoKinds, Store):
@@ -176,6 +208,9 @@ class Options(Store):
         return ran.stderr
 
     def test_what_cannot_be_done_is_said(self):
+        with open(self.path('config.yaml'), 'w') as f:
+            f.write('retention:\n  rules:\n    - service: api\n'
+                    '      max_bytes: 1GB\n')
         for args, words in (
                 (('--wal', self.path('wal')), 'need storage.store'),
                 (('--store', 'mysql://x/y'), 'must be a URL like'),
@@ -184,6 +219,8 @@ class Options(Store):
                 (('--store', 'clickhouse://h/d-b'), 'name of a database'),
                 (('--store', self.url, '--max-disk', '1GB'),
                  'max_disk cannot be used'),
+                (('--store', self.url, '--config', self.path('config.yaml')),
+                 'max_bytes in a retention rule cannot be used'),
                 (('--store', self.url, '--store-cert', 'x'), 'both or none'),
                 (('--store', 'clickhouse://127.0.0.1:1/db'), '127.0.0.1:1')):
             said = self.refused(*args)

@@ -7,6 +7,7 @@
 #include "store/clickhouse/client.h"
 #include "store/put_read.h"
 #include "store/read/scan.h"
+#include "store/retention.h"
 
 /*
  * What the files of the engine on ClickHouse share; nobody else includes this.
@@ -93,7 +94,8 @@ struct ch_store {
     pthread_mutex_t keep_lock;
     pthread_cond_t keep_wake;
     bool keep_stop;
-    int64_t keep_ns; /* 0: for ever */
+    struct retention retention;
+    unsigned retention_changes;
     pthread_t keeper;
     bool has_keeper;
 

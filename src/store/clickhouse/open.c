@@ -93,6 +93,7 @@ static void ch_close(struct store *store)
     pthread_mutex_destroy(&s->keep_lock);
     pthread_cond_destroy(&s->keep_wake);
     pthread_mutex_destroy(&s->stats_lock);
+    retention_release(&s->retention);
     free(s->cluster);
     free(s->wal_dir);
     free(s);

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "store/put_read.h"
+#include "store/retention.h"
 #include "store/sqlite/db.h"
 #include "store/sqlite/sqlite.h"
 
@@ -182,9 +183,7 @@ struct sqlite_store {
     pthread_t worker;
     bool has_worker;
     sqlite3 *checkpointer; /* the background thread's, to head.db */
-    struct store_retention *retention;
-    char *retention_text;
-    size_t n_retention;
+    struct retention retention;
     uint64_t max_disk_bytes;
     int64_t last_retain_ns;
     atomic_size_t head_memory;

@@ -201,8 +201,7 @@ static void engine_close(struct store *store)
     pthread_mutex_destroy(&s->work_lock);
     pthread_cond_destroy(&s->work_wake);
     pthread_mutex_destroy(&s->stats_lock);
-    free(s->retention);
-    free(s->retention_text);
+    retention_release(&s->retention);
     free(s->dir);
     free(s);
 }

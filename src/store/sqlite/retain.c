@@ -9,44 +9,18 @@
 #include "base/clock.h"
 #include "store/sqlite/engine.h"
 
-static char *copy_text(char **at, struct str s)
-{
-    char *to = *at;
-
-    if (s.n)
-        memcpy(to, s.s, s.n);
-    *at += s.n;
-    return to;
-}
-
 bool sqlite_store_set_retention(struct store *store,
                                 const struct store_retention *rules, size_t n,
                                 uint64_t max_disk_bytes, struct error *err)
 {
     struct sqlite_store *s = engine_of(store);
-    struct store_retention *copy = calloc(n + 1, sizeof(*copy));
-    size_t bytes = 1;
-    char *text, *at;
+    struct retention copy;
 
-    for (size_t i = 0; i < n; i++)
-        bytes += rules[i].service.n + rules[i].type.n;
-    text = at = malloc(bytes);
-    if (!copy || !text) {
-        free(copy);
-        free(text);
+    if (!retention_copy(rules, n, &copy))
         return error_set(err, "out of memory");
-    }
-    for (size_t i = 0; i < n; i++) {
-        copy[i] = rules[i];
-        copy[i].service.s = copy_text(&at, rules[i].service);
-        copy[i].type.s = copy_text(&at, rules[i].type);
-    }
     pthread_mutex_lock(&s->work_lock);
-    free(s->retention);
-    free(s->retention_text);
+    retention_release(&s->retention);
     s->retention = copy;
-    s->retention_text = text;
-    s->n_retention = n;
     s->max_disk_bytes = max_disk_bytes;
     s->last_retain_ns = 0;
     pthread_mutex_unlock(&s->work_lock);
@@ -54,21 +28,8 @@ bool sqlite_store_set_retention(struct store *store,
 }
 
 /*
- * Which rule, and what it says of a day.
+ * What a rule says of a day.
  */
-
-static const struct store_retention *
-rule_for(const struct sqlite_store *s, struct str service, struct str type)
-{
-    for (size_t i = 0; i < s->n_retention; i++) {
-        const struct store_retention *r = &s->retention[i];
-
-        if ((!r->service.n || str_eq(r->service, service)) &&
-            (!r->type.n || str_eq(r->type, type)))
-            return r;
-    }
-    return NULL;
-}
 
 /* Has everything that was made on this day expired? */
 static bool is_expired(const struct sqlite_store *s,
@@ -175,8 +136,8 @@ static bool examine(struct expiry *k, sqlite3 *db, struct error *err)
     if (ok)
         sqlite3_bind_int64(st, 1, k->day->level);
     while (ok && (ok = db_step(db, st, &more, "read", err)) && more) {
-        const struct store_retention *rule =
-            rule_for(k->s, db_column_str(st, 1), db_column_str(st, 2));
+        const struct store_retention *rule = retention_rule(
+            &k->s->retention, db_column_str(st, 1), db_column_str(st, 2));
 
         if (!is_expired(k->s, rule, k->day) || !may_go(k->s, rule, k->day)) {
             k->kept++;
@@ -334,8 +295,8 @@ static bool over_shares(struct sqlite_store *s, struct day **files, size_t n,
 {
     bool any = false, ok = true;
 
-    for (size_t i = 0; i < s->n_retention; i++)
-        any |= s->retention[i].max_bytes != 0;
+    for (size_t i = 0; i < s->retention.n; i++)
+        any |= s->retention.rules[i].max_bytes != 0;
     for (size_t i = 0; any && ok && !*did && i < n; i++) {
         struct day_conn *c = day_connect(s, files[i], err);
         sqlite3_stmt *st =
@@ -353,7 +314,7 @@ static bool over_shares(struct sqlite_store *s, struct day **files, size_t n,
                               .service = db_column_str(st, 0),
                               .type = db_column_str(st, 1)};
 
-            k.rule = rule_for(s, k.service, k.type);
+            k.rule = retention_rule(&s->retention, k.service, k.type);
             if (k.rule && k.rule->max_bytes)
                 ok = over_share(&k, files, n, did, err);
         }
@@ -374,7 +335,7 @@ bool retain_step(struct sqlite_store *s, bool *did, struct error *err)
     size_t n;
     bool ok = true;
 
-    if ((!s->n_retention && !s->max_disk_bytes) ||
+    if ((!s->retention.n && !s->max_disk_bytes) ||
         (!s->opt.no_background && s->last_retain_ns &&
          now - s->last_retain_ns < LOOK_NS))
         return true;
