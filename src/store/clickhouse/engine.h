@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 #include "store/clickhouse/client.h"
-#include "store/put_read.h"
+#include "store/put_gate.h"
 #include "store/read/scan.h"
 #include "store/retention.h"
 
@@ -67,11 +67,10 @@ struct ch_store {
     char *cluster, *wal_dir;
     struct ch_client *client;
     atomic_bool is_prepared; /* the tables are there */
+    struct put_gate gate;
 
     pthread_mutex_t registry;
     struct ch_service *services[CHAINS];
-    struct scratch *scratches; /* idle ones */
-    atomic_int large_puts;
     atomic_size_t memory; /* of all services */
     atomic_uint epoch;    /* batches that were given up */
 
@@ -79,7 +78,6 @@ struct ch_store {
     pthread_cond_t queue_grew;
     struct ch_entry *first, **last;
     size_t waiting, waiting_bytes; /* in the list */
-    size_t queued, queued_bytes;   /* and those on their way into it */
     bool closing;
     uint64_t next_batch; /* that will be gathered */
     uint64_t turn;       /* batches before this one have settled records */
@@ -127,8 +125,8 @@ enum store_status ch_prepare(struct ch_store *s, struct error *err);
  */
 enum store_status ch_put(struct store *s, const struct store_put *put,
                          store_done *done, void *arg, struct error *err);
+void ch_puts_init(struct ch_store *s);
 void ch_entry_free(struct ch_entry *e);
-void ch_unreserve(struct ch_store *s, size_t bytes);
 
 /*
  * service.c

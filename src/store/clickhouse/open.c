@@ -60,9 +60,7 @@ static void ch_stats(struct store *store, struct store_stats *out)
     pthread_mutex_lock(&s->stats_lock);
     *out = s->stats;
     pthread_mutex_unlock(&s->stats_lock);
-    pthread_mutex_lock(&s->queue);
-    out->queued = s->queued;
-    pthread_mutex_unlock(&s->queue);
+    out->queued = put_gate_queued(&s->gate);
     out->queue_limit = s->opt.queue_profiles;
     out->memory_bytes = atomic_load(&s->memory);
     if (s->wal)
@@ -77,12 +75,7 @@ static void ch_close(struct store *store)
     ch_writers_stop(s);
     ch_wal_close(s);
     ch_services_free(s);
-    while (s->scratches) {
-        struct scratch *c = s->scratches;
-
-        s->scratches = c->next;
-        scratch_free(c);
-    }
+    put_gate_release(&s->gate);
     ch_client_free(s->client);
     pthread_mutex_destroy(&s->registry);
     pthread_mutex_destroy(&s->queue);
@@ -101,18 +94,7 @@ static void ch_close(struct store *store)
 
 static const struct store_ops ops = {
     .put = ch_put,
-    .get = engine_get,
-    .get_bytes = engine_get_bytes,
-    .describe = engine_describe,
-    .list = engine_list,
-    .merge = engine_merge,
-    .series = engine_series,
-    .function = engine_function,
-    .services = engine_services,
-    .label_names = engine_label_names,
-    .label_values = engine_label_values,
-    .version = engine_version,
-    .export_all = engine_export,
+    STORE_READ_OPS,
     .stats = ch_stats,
     .usage = ch_usage,
     .close = ch_close,
@@ -150,6 +132,7 @@ static void init(struct ch_store *s, const struct clickhouse_options *o)
     pthread_cond_init(&s->keep_wake, &monotonic);
     pthread_mutex_init(&s->stats_lock, NULL);
     pthread_condattr_destroy(&monotonic);
+    ch_puts_init(s);
 }
 
 /* Without a log there is nowhere to put anything until a server answers. */

@@ -88,7 +88,7 @@ static void settle(struct ch_store *s, struct ch_entry *e,
     }
     pthread_mutex_unlock(&s->stats_lock);
     e->done(e->arg, status, &e->receipt, status == STORE_OK ? NULL : err);
-    ch_unreserve(s, e->reserved);
+    put_gate_leave(&s->gate, e->reserved);
     ch_entry_free(e);
 }
 

@@ -59,6 +59,15 @@ enum store_status engine_version(struct store *s, const struct store_query *q,
                                  const struct store_budget *budget,
                                  struct store_version *out, struct error *err);
 
+/* Those of them in a table of operations. */
+#define STORE_READ_OPS                                                         \
+    .get = engine_get, .get_bytes = engine_get_bytes,                          \
+    .describe = engine_describe, .list = engine_list, .merge = engine_merge,   \
+    .series = engine_series, .function = engine_function,                      \
+    .services = engine_services, .label_names = engine_label_names,            \
+    .label_values = engine_label_values, .version = engine_version,            \
+    .export_all = engine_export
+
 /*
  * A row as a listing describes it; the arrays are used again for the next.
  */

@@ -172,10 +172,7 @@ static void settle(struct sqlite_store *s, struct entry *e, bool ok,
     pthread_mutex_lock(&s->stats_lock);
     s->stats.dropped_labels += e->receipt.dropped_labels;
     pthread_mutex_unlock(&s->stats_lock);
-    pthread_mutex_lock(&s->queue);
-    s->queued--;
-    s->queued_bytes -= e->reserved;
-    pthread_mutex_unlock(&s->queue);
+    put_gate_leave(&s->gate, e->reserved);
     service_put(s, e->service);
     entry_free(e);
 }

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "store/put_read.h"
+#include "store/put_gate.h"
 #include "store/retention.h"
 #include "store/sqlite/db.h"
 #include "store/sqlite/sqlite.h"
@@ -153,14 +153,12 @@ struct sqlite_store {
     pthread_mutex_t registry;
     struct service *services[SERVICE_CHAINS];
     size_t n_services;
-    struct scratch *scratches; /* idle ones; under `registry` */
-    atomic_int large_puts;     /* being read now */
+    struct put_gate gate;
 
     pthread_mutex_t queue;
     pthread_cond_t queue_grew;
     struct entry *first, **last;
-    size_t waiting;              /* in the list */
-    size_t queued, queued_bytes; /* and those on their way into it */
+    size_t waiting; /* in the list */
     bool closing;
     pthread_t committer;
     bool has_committer;
@@ -281,8 +279,7 @@ bool replay(struct sqlite_store *s, struct error *err);
  */
 enum store_status engine_put(struct store *s, const struct store_put *put,
                              store_done *done, void *arg, struct error *err);
-struct scratch *scratch_get(struct sqlite_store *s);
-void scratch_put(struct sqlite_store *s, struct scratch *c);
+void engine_puts_init(struct sqlite_store *s);
 
 /*
  * days.c

@@ -150,9 +150,7 @@ static void engine_stats(struct store *store, struct store_stats *out)
     pthread_mutex_lock(&s->stats_lock);
     *out = s->stats;
     pthread_mutex_unlock(&s->stats_lock);
-    pthread_mutex_lock(&s->queue);
-    out->queued = s->queued;
-    pthread_mutex_unlock(&s->queue);
+    out->queued = put_gate_queued(&s->gate);
     out->queue_limit = s->opt.queue_profiles;
     out->open_services = t.services;
     out->open_profiles = t.profiles;
@@ -185,12 +183,7 @@ static void engine_close(struct store *store)
     days_free(s);
     sqlite3_close(s->checkpointer);
     sqlite3_close(s->head);
-    while (s->scratches) {
-        struct scratch *c = s->scratches;
-
-        s->scratches = c->next;
-        scratch_free(c);
-    }
+    put_gate_release(&s->gate);
     if (s->lock_fd >= 0)
         close(s->lock_fd);
     pthread_mutex_destroy(&s->registry);
@@ -208,18 +201,7 @@ static void engine_close(struct store *store)
 
 static const struct store_ops ops = {
     .put = engine_put,
-    .get = engine_get,
-    .get_bytes = engine_get_bytes,
-    .describe = engine_describe,
-    .list = engine_list,
-    .merge = engine_merge,
-    .series = engine_series,
-    .function = engine_function,
-    .services = engine_services,
-    .label_names = engine_label_names,
-    .label_values = engine_label_values,
-    .version = engine_version,
-    .export_all = engine_export,
+    STORE_READ_OPS,
     .stats = engine_stats,
     .usage = engine_usage,
     .close = engine_close,
@@ -302,6 +284,7 @@ struct store *sqlite_store_open(const struct store_options *options,
     s->lock_fd = -1;
     s->last = &s->first;
     init_locks(s);
+    engine_puts_init(s);
     s->dir = strdup(options->dir);
     if (s->dir &&
         sqlite_store_set_retention(&s->base, options->retention,

@@ -9,51 +9,6 @@
 #include "store/segment.h"
 #include "store/sqlite/engine.h"
 
-enum {
-    IDLE_BYTES = 8 << 20, /* larger scratch is not kept */
-};
-
-static struct put_bounds bounds_of(struct sqlite_store *s)
-{
-    return (struct put_bounds){&s->opt, &s->large_puts};
-}
-
-struct scratch *scratch_get(struct sqlite_store *s)
-{
-    struct scratch *c;
-
-    pthread_mutex_lock(&s->registry);
-    c = s->scratches;
-    if (c)
-        s->scratches = c->next;
-    pthread_mutex_unlock(&s->registry);
-    return c ? c : scratch_new();
-}
-
-void scratch_put(struct sqlite_store *s, struct scratch *c)
-{
-    bool was_large = c->is_large;
-
-    profile_free(c->model);
-    c->model = NULL;
-    c->is_large = false;
-    if (was_large || c->in.inflated.cap > IDLE_BYTES ||
-        c->in.stack.cap * sizeof(*c->in.stack.v) > IDLE_BYTES) {
-        scratch_free(c);
-        if (was_large)
-            atomic_fetch_sub(&s->large_puts, 1);
-        return;
-    }
-    pthread_mutex_lock(&s->registry);
-    c->next = s->scratches;
-    s->scratches = c;
-    pthread_mutex_unlock(&s->registry);
-}
-
-/*
- * Queueing.
- */
-
 static void write_entry(struct entry *e, const struct service *v,
                         const struct open_segment *g)
 {
@@ -132,124 +87,38 @@ static enum store_status queue_row(struct sqlite_store *s,
     return engine_no_memory(err);
 }
 
-/* Room in the queue is taken first, so that a store that cannot keep up
- * refuses before it works. */
-static bool reserve(struct sqlite_store *s, size_t bytes)
+static enum store_status queue(struct store *store, const struct put_ready *r,
+                               struct error *err)
 {
-    bool ok;
+    struct sqlite_store *s = engine_of(store);
+    const struct store_put *put = r->put;
+    struct entry *e = calloc(1, sizeof(*e));
+    enum store_status status = STORE_OK;
 
-    pthread_mutex_lock(&s->queue);
-    ok = s->queued < s->opt.queue_profiles &&
-         (s->queued == 0 || s->queued_bytes + bytes <= s->opt.queue_bytes);
-    if (ok) {
-        s->queued++;
-        s->queued_bytes += bytes;
-    }
-    pthread_mutex_unlock(&s->queue);
-    return ok;
-}
-
-static void unreserve(struct sqlite_store *s, size_t bytes)
-{
-    pthread_mutex_lock(&s->queue);
-    s->queued--;
-    s->queued_bytes -= bytes;
-    pthread_mutex_unlock(&s->queue);
-}
-
-static enum store_status put_reserved(struct sqlite_store *s,
-                                      const struct store_put *put,
-                                      struct scratch *c, store_done *done,
-                                      void *arg, struct error *err)
-{
-    struct put_bounds bounds = bounds_of(s);
-    enum store_status status =
-        put->is_opaque ? STORE_OK : put_read(&bounds, put, c, err);
-    struct entry *e;
-
-    if (status != STORE_OK)
-        return status;
-    e = calloc(1, sizeof(*e));
-    if (!e || !put_sort_labels(c, put)) {
-        free(e);
+    if (!e)
         return engine_no_memory(err);
-    }
     e->bytes = e->blob = BUF_INIT(STORE_BUF_BYTES);
-    e->done = done;
-    e->arg = arg;
+    e->done = r->done;
+    e->arg = r->arg;
     e->reserved = put->bytes.n;
     e->is_opaque = put->is_opaque;
-    e->receipt.id = put->id ? *put->id : store_id_make(engine_now(s));
-    e->receipt.created_at_ns = put_created_at(&bounds, put, &c->in);
+    e->receipt = r->receipt;
     if (put->is_opaque && !squeeze(put->bytes, 3, &e->blob))
         status = engine_no_memory(err);
     if (status == STORE_OK)
-        status = queue_row(s, put, c, e, err);
+        status = queue_row(s, put, r->c, e, err);
     if (status != STORE_OK)
         entry_free(e);
     return status;
 }
 
-static void count(struct sqlite_store *s, enum store_status status, size_t n)
+void engine_puts_init(struct sqlite_store *s)
 {
-    pthread_mutex_lock(&s->stats_lock);
-    s->stats.puts += status == STORE_OK;
-    s->stats.posted_bytes += status == STORE_OK ? n : 0;
-    s->stats.busy += status == STORE_BUSY;
-    s->stats.failed += status == STORE_FAILED;
-    s->stats.rejected += status == STORE_INVALID || status == STORE_TOO_LARGE;
-    pthread_mutex_unlock(&s->stats_lock);
-}
-
-static enum store_status put_one(struct sqlite_store *s,
-                                 const struct store_put *put, store_done *done,
-                                 void *arg, struct error *err)
-{
-    struct put_bounds bounds = bounds_of(s);
-    enum store_status status = put_check(&bounds, put, err);
-    struct scratch *c;
-
-    if (status != STORE_OK)
-        return status;
-    if (!reserve(s, put->bytes.n)) {
-        error_set(err, "too many profiles wait to be written; try again");
-        return STORE_BUSY;
-    }
-    c = scratch_get(s);
-    status =
-        c ? put_reserved(s, put, c, done, arg, err) : engine_no_memory(err);
-    if (c)
-        scratch_put(s, c);
-    if (status != STORE_OK)
-        unreserve(s, put->bytes.n);
-    return status;
-}
-
-static bool note_found(void *arg, const struct store_profile *p)
-{
-    struct store_receipt *receipt = arg;
-
-    receipt->id = p->id;
-    receipt->created_at_ns = p->created_at_ns;
-    receipt->was_there = true;
-    return true;
+    put_gate_init(&s->gate, &s->opt, &s->stats, &s->stats_lock, queue);
 }
 
 enum store_status engine_put(struct store *store, const struct store_put *put,
                              store_done *done, void *arg, struct error *err)
 {
-    struct sqlite_store *s = engine_of(store);
-    struct store_receipt receipt = {0};
-    enum store_status status;
-
-    if (put->id) {
-        status = store_describe(store, put->id, note_found, &receipt, err);
-        if (status == STORE_OK)
-            done(arg, STORE_OK, &receipt, NULL);
-        if (status != STORE_NOT_FOUND)
-            return status;
-    }
-    status = put_one(s, put, done, arg, err);
-    count(s, status, put->bytes.n);
-    return status;
+    return put_gate_pass(&engine_of(store)->gate, store, put, done, arg, err);
 }
