@@ -9,7 +9,8 @@
  *
  * scan.c finds out which series a selection has, and answers readers that
  * only count; scan_rows.c hands over profiles one by one; scan_sums.c has
- * ClickHouse add them up by stack.
+ * ClickHouse add them up by stack; scan_changes.c adds up changes of
+ * cumulative values.
  */
 struct selection {
     struct scan *c;

@@ -4,12 +4,8 @@
  * First the descriptions are added up by step and header: they say which
  * sums there will be, how many values a stack has, and whether a profile is
  * there twice.  Then the samples are, in one query; a selection without
- * sample labels has shorter keys.  Rows handed over
- * are sums (ROW_SUM), one for each step and header.
- *
- * Changes of cumulative values telescope: over a step, a series counts with
- * its last profile minus the one before its first (and so on at restarts).
- * Just those few are fetched and added here.
+ * sample labels has shorter keys.  Rows handed over are sums (ROW_SUM), one
+ * for each step and header.  scan_changes.c adds changes of cumulative values.
  *
  * Profiles with more than four sample types are rare; they are fetched whole.
  */
@@ -19,12 +15,10 @@
 #include <string.h>
 
 #include "base/i64.h"
-#include "store/clickhouse/scan.h"
+#include "store/clickhouse/scan_changes.h"
 #include "store/clickhouse/sql.h"
 #include "store/grow.h"
 #include "store/sums.h"
-
-enum { IDS_AT_ONCE = 2000 };
 
 /* One sum that will be handed over. */
 struct plan {
@@ -33,27 +27,16 @@ struct plan {
     struct unrow_array totals;
 };
 
-/* A profile that counts in the changes of a step: times `weight`. */
-struct weight {
-    size_t change; /* in changes.v */
-    int64_t step, weight;
-};
-
 struct summing {
     struct selection *k;
     bool once; /* some profile is there twice */
-    struct buf plan_reply, sums_reply, image_reply, rows_reply;
+    struct buf plan_reply, sums_reply, image_reply;
     struct plan *plans;
     size_t n, cap;
     size_t columns;
     bool has_labels, has_wide, has_cumulative;
 
-    struct changes changes;
-    struct weight *weights;
-    size_t n_weights, weights_cap;
-    struct ch_row *rows; /* of rows_reply, sorted by id */
-    size_t n_rows, rows_cap;
-
+    struct step_changes changes;
     struct loader l;
     struct wire_reader at; /* in sums_reply */
     struct sums sums;
@@ -287,168 +270,6 @@ static bool ask_images(struct summing *u, struct error *err)
     return ok;
 }
 
-/* --- changes -------------------------------------------------------------- */
-
-static int64_t step_of(const struct summing *u, int64_t created)
-{
-    int64_t step = u->k->c->step_ns;
-
-    return step > 0 ? created - (created % step + step) % step : 0;
-}
-
-/* Adds to the last weight of the same profile and step: they come close to
- * each other. */
-static bool add_weight(struct summing *u, size_t change, int64_t step,
-                       int64_t weight)
-{
-    for (size_t i = u->n_weights; i-- && i + 4 > u->n_weights;)
-        if (u->weights[i].change == change && u->weights[i].step == step) {
-            u->weights[i].weight += weight;
-            return true;
-        }
-    if (!grow(&u->weights, &u->weights_cap, u->n_weights + 1))
-        return false;
-    u->weights[u->n_weights++] = (struct weight){change, step, weight};
-    return true;
-}
-
-static bool weigh(struct summing *u)
-{
-    const struct store_query *q = u->k->c->q;
-    size_t kept = 0;
-
-    for (size_t i = 0; i < u->changes.n; i++) {
-        const struct change *c = &u->changes.v[i];
-
-        if (c->created < q->from_ns || c->created > q->to_ns ||
-            !(c->flags & ROW_CHANGES) || c->n > 4)
-            continue;
-        if (!(c->flags & ROW_RESTART) &&
-            !add_weight(u, c->before, step_of(u, c->created), -1))
-            return false;
-        if (!add_weight(u, i, step_of(u, c->created), 1))
-            return false;
-    }
-    for (size_t i = 0; i < u->n_weights; i++)
-        if (u->weights[i].weight)
-            u->weights[kept++] = u->weights[i];
-    u->n_weights = kept;
-    return true;
-}
-
-static void write_rows(struct summing *u, size_t first, size_t n,
-                       struct buf *sql)
-{
-    int64_t from = INT64_MAX, to = INT64_MIN;
-
-    for (size_t i = first; i < first + n; i++) {
-        int64_t created = u->changes.v[u->weights[i].change].created;
-
-        from = created < from ? created : from;
-        to = created > to ? created : to;
-    }
-    buf_add(sql, STR("SELECT " ROW_COLUMNS ROW_SAMPLES
-                     " FROM pprofd_profiles WHERE "));
-    sql_range(sql, from, to);
-    buf_add(sql, buf_str(&u->k->matchers));
-    buf_add(sql, STR(" AND id IN ("));
-    for (size_t i = first; i < first + n; i++) {
-        if (i > first)
-            buf_add_char(sql, ',');
-        sql_id(sql, &u->changes.v[u->weights[i].change].id);
-    }
-    buf_add(sql, STR(") LIMIT 1 BY id FORMAT RowBinary"));
-}
-
-static int by_id(const void *x, const void *y)
-{
-    const struct ch_row *a = x, *b = y;
-
-    return memcmp(&a->id, &b->id, sizeof(a->id));
-}
-
-static bool read_rows(struct summing *u)
-{
-    struct wire_reader r = unpack_begin(buf_str(&u->rows_reply));
-
-    while (wire_more(&r)) {
-        struct ch_row row;
-
-        if (!ch_row_read(&r, true, &row) ||
-            !grow(&u->rows, &u->rows_cap, u->n_rows + 1) ||
-            !ch_row_want(&row, true, &u->l))
-            return false;
-        u->rows[u->n_rows++] = row;
-    }
-    if (u->n_rows)
-        qsort(u->rows, u->n_rows, sizeof(*u->rows), by_id);
-    return true;
-}
-
-static bool ask_changes(struct summing *u, struct error *err)
-{
-    struct scan *c = u->k->c;
-    struct buf sql = BUF_INIT((size_t)16 << 20);
-    bool ok;
-
-    c->status = ch_changes_load(&u->changes, u->k->s, buf_str(&u->k->matchers),
-                                c->q->from_ns, c->q->to_ns, c->budget, err);
-    ok = c->status == STORE_OK && (weigh(u) || scan_damaged(err));
-    for (size_t i = 0; ok && i < u->n_weights; i += IDS_AT_ONCE) {
-        size_t n = u->n_weights - i;
-
-        buf_clear(&sql);
-        write_rows(u, i, n < IDS_AT_ONCE ? n : IDS_AT_ONCE, &sql);
-        ok = selection_ask(u->k, &sql, &u->rows_reply, err);
-    }
-    buf_release(&sql);
-    return ok && (read_rows(u) || scan_damaged(err));
-}
-
-static bool add_row_changes(struct summing *u, const struct plan *p,
-                            const struct ch_row *row, int64_t weight)
-{
-    for (size_t i = 0; i < row->stacks.n; i++) {
-        uint32_t node, labels = 0;
-        size_t extra = p->totals.n;
-        int64_t *sum;
-
-        if (!loader_number(&u->l, KIND_STACK, unrow_at(&row->stacks, i),
-                           &node) ||
-            (row->labels.n &&
-             !loader_number(&u->l, DICT_LABELS, unrow_at(&row->labels, i),
-                            &labels)) ||
-            !(sum = sums_at(&u->sums, node, labels)))
-            return false;
-        for (size_t c = 0; c < p->totals.n; c++)
-            if (p->cumulative >> c & 1) {
-                sum[extra] = i64_add(sum[extra],
-                                     i64_mul(weight, ch_row_value(row, i, c)));
-                extra++;
-            }
-    }
-    return true;
-}
-
-static bool add_changes(struct summing *u, const struct plan *p)
-{
-    for (size_t i = 0; i < u->n_weights; i++) {
-        const struct weight *w = &u->weights[i];
-        struct ch_row key, *row;
-
-        if (w->step != p->step)
-            continue;
-        key.id = u->changes.v[w->change].id;
-        row = u->n_rows
-                  ? bsearch(&key, u->rows, u->n_rows, sizeof(*u->rows), by_id)
-                  : NULL;
-        if (row && row->header == p->header &&
-            !add_row_changes(u, p, row, w->weight))
-            return false;
-    }
-    return true;
-}
-
 /* --- handing over --------------------------------------------------------- */
 
 /* The sums of one plan; they come in the order of the plans. */
@@ -544,7 +365,10 @@ static bool hand_plan(struct summing *u, const struct plan *p, bool first,
 
     sums_release(&u->sums);
     u->sums = (struct sums){.columns = p->totals.n + more};
-    ok = take_sums(u, p) && (!u->has_cumulative || add_changes(u, p)) &&
+    ok = take_sums(u, p) &&
+         (!u->has_cumulative ||
+          step_changes_add(&u->changes, p->step, p->header, p->cumulative,
+                           p->totals.n, &u->sums)) &&
          make_samples(u) && make_meta(u, p);
     if (!ok)
         return scan_damaged(err);
@@ -580,7 +404,8 @@ static bool run(struct summing *u, struct error *err)
     if (u->n) {
         if (!ask_sums(u, err) || (!want_sums(u) && !scan_damaged(err)) ||
             (c->segment_end && !ask_images(u, err)) ||
-            (u->has_cumulative && c->with_changes && !ask_changes(u, err)))
+            (u->has_cumulative && c->with_changes &&
+             !step_changes_ask(&u->changes, err)))
             return false;
         if (!loader_run(&u->l, err)) {
             c->status = u->l.status;
@@ -598,20 +423,17 @@ bool scan_sums(struct selection *k, struct error *err)
     struct summing u = {.k = k};
     bool ok = selection_loader(k, &u.l, err);
 
-    u.plan_reply = u.sums_reply = u.image_reply = u.rows_reply =
-        BUF_INIT(STORE_BUF_BYTES);
+    u.plan_reply = u.sums_reply = u.image_reply = BUF_INIT(STORE_BUF_BYTES);
+    step_changes_init(&u.changes, k, &u.l);
     ok = ok && run(&u, err);
     buf_release(&u.plan_reply);
     buf_release(&u.sums_reply);
     buf_release(&u.image_reply);
-    buf_release(&u.rows_reply);
-    ch_changes_release(&u.changes);
+    step_changes_release(&u.changes);
     sums_release(&u.sums);
     row_meta_release(&u.meta);
     row_samples_release(&u.samples);
     loader_release(&u.l);
     free(u.plans);
-    free(u.weights);
-    free(u.rows);
     return ok;
 }
