@@ -3,19 +3,17 @@
 the benchmarks measured.
 
 usage: bench/scale.py [--collector FILE] [--scrape FILE] [--clickhouse FILE]
-                      [--cores N] [--busy SHARE] [--days N] [PODS ...]
+                      [--server NAME] [--cores N] [--busy SHARE] [--days N]
+                      [PODS ...]
 
 Each pod sends, or is scraped for, a CPU profile of 10 s and a heap profile per
 minute.  The files are what `bench/collector --case ingest,disk` and
 `bench/scrape.py` print, below lines of comments that begin with the date;
-those in bench/figures are the default.  The file of ClickHouse is JSON:
-
-    {"measured": "2026-11-18", "profiles_per_second": 1, "bytes_per_profile": 1,
-     "collector_ms_per_profile": 1}
-
-for one server, with the CPU time of the collector; without the file, that
-column is "not measured".  A machine has --cores (2) cores, of which --busy
-(0.5) may be used, and keeps profiles for --days (7).
+those in bench/figures are the default.  The file of ClickHouse is what
+`bench/clickhouse --json FILE` writes; --server (debian) says for which of the
+servers in it.  Without the file, the columns of ClickHouse are "not measured".
+A machine has --cores (2) cores, of which --busy (0.5) may be used, and keeps
+profiles for --days (7).
 
 Prints the table of docs/scale.md.
 """
@@ -69,7 +67,11 @@ class Figures:
                 self.targets * PROFILES_PER_MINUTE /
                 scrape['interval_seconds'])
         _, text = read(options.clickhouse)
-        self.clickhouse = json.loads(text) if text else None
+        self.clickhouse = None
+        if text:
+            found = json.loads(text)
+            self.clickhouse = found[options.server]
+            self.clickhouse_date = found['measured']
 
 
 def size(number):
@@ -96,8 +98,7 @@ def row(pods, figures, options):
     if not click:
         return cells + [NOT_MEASURED] * 3
     sending = click['collector_ms_per_profile'] + (figures.scrape_ms or 0)
-    servers = max(1, math.ceil(rate / (click['profiles_per_second'] *
-                                       options.busy)))
+    servers = machines(rate, click['server_ms_per_profile'], options)
     return cells + [str(machines(rate, sending, options)),
                     '%d × %d' % (servers, REPLICAS),
                     size(day * click['bytes_per_profile'] * options.days *
@@ -128,10 +129,13 @@ def sources(figures):
         lines.append('- Scraping is not measured.')
     click = figures.clickhouse
     lines.append(
-        '- A ClickHouse server takes %.0f profiles per second, of %.0f bytes '
-        'each on its disk, for which a collector uses %.3g ms of CPU time '
-        '(%s).' % (click['profiles_per_second'], click['bytes_per_profile'],
-                   click['collector_ms_per_profile'], click['measured'])
+        '- With ClickHouse, storing a profile costs %.3g ms of CPU time in the '
+        'collector and %.3g ms in the server, and %.0f bytes of its disk; one '
+        'server took %.0f profiles per second, with everything on one machine '
+        '(`bench/clickhouse`, %s).'
+        % (click['collector_ms_per_profile'], click['server_ms_per_profile'],
+           click['bytes_per_profile'], click['profiles_per_second'],
+           figures.clickhouse_date)
         if click else '- ClickHouse is not measured.')
     return '\n'.join(lines)
 
@@ -144,6 +148,7 @@ def main():
                         default=os.path.join(FIGURES, 'scrape.json'))
     parser.add_argument('--clickhouse',
                         default=os.path.join(FIGURES, 'clickhouse.json'))
+    parser.add_argument('--server', default='debian')
     parser.add_argument('--cores', type=float, default=2)
     parser.add_argument('--busy', type=float, default=0.5)
     parser.add_argument('--days', type=int, default=7)
