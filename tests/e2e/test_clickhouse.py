@@ -227,6 +227,27 @@ class Options(Store):
             self.assertIn(words, said)
             self.assertNotIn('secret', said)
 
+    def test_a_batch_waits_as_long_as_it_is_told(self):
+        config = self.path('config.yaml')
+        with open(config, 'w') as f:
+            f.write('storage:\n  batch_wait: 700ms\n  batch_profiles: 3\n')
+        pprofd = self.collector('--config', config)
+        begun = time.monotonic()
+        self.stored(pprofd, cpu_profile({'main;alone': 1}))
+        self.assertGreater(time.monotonic() - begun, 0.69)
+        # Three are enough, whatever the wait.
+        threads = [threading.Thread(target=self.stored, args=(
+            pprofd, cpu_profile({'main;together': 1}))) for _ in range(9)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(self.top(pprofd), {'alone': 1, 'together': 9})
+        with open(config, 'w') as f:
+            f.write('storage:\n  batch_profiles: 0\n')
+        self.assertIn('at least 1', self.refused(
+            '--store', self.url, '--config', config))
+
     def test_password(self):
         server = clickhouse.Old(password='open sesame')
         self.addCleanup(server.stop)

@@ -86,6 +86,8 @@ struct clickhouse_options clickhouse_options_of(const struct settings *s,
     o.cluster = s->cluster;
     o.wal_dir = s->wal.n ? arena_cstr(a, s->wal) : NULL;
     o.wal_bytes = s->wal_max;
+    o.batch_wait_ns = s->batch_wait_ns;
+    o.batch_profiles = (size_t)s->batch_profiles;
     return o;
 }
 

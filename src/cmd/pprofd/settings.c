@@ -256,6 +256,8 @@ static bool check_store(const struct settings *s, struct error *err)
     if ((s->store_cert.n == 0) != (s->store_key.n == 0))
         return error_set(err, "storage.store_cert and storage.store_key: give "
                               "both or none");
+    if (s->batch_profiles == 0)
+        return error_set(err, "storage.batch_profiles: must be at least 1");
     if (s->store.n > 0)
         return true;
     if (s->wal.n > 0 || s->cluster.n > 0 || s->store_ca.n > 0 ||
