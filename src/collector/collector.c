@@ -12,6 +12,7 @@
 #include "collector/intake/profefe_store.h"
 #include "collector/query/names.h"
 #include "collector/query/overview.h"
+#include "collector/query/pieces.h"
 #include "collector/query/profefe_query.h"
 #include "collector/query/profiles.h"
 #include "collector/query/series.h"
@@ -89,10 +90,12 @@ void collector_init(struct collector *c,
 {
     c->options = *options;
     api_metrics_init(&c->metrics);
+    c->pieces = pieces_new();
 }
 
 void collector_release(struct collector *c)
 {
+    pieces_free(c->pieces);
     api_metrics_release(&c->metrics);
 }
 

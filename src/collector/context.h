@@ -13,6 +13,7 @@
  * the metrics.  Made by collector_init().
  */
 struct scraper;
+struct pieces;
 
 struct collector_options {
     struct store *store;
@@ -30,6 +31,7 @@ struct collector_options {
 struct collector {
     struct collector_options options;
     struct api_metrics metrics;
+    struct pieces *pieces; /* of the overview */
 };
 
 #endif

@@ -348,6 +348,7 @@ struct store_ops {
     enum store_status (*version)(struct store *s, const struct store_query *q,
                                  const struct store_budget *budget,
                                  struct store_version *out, struct error *err);
+    uint64_t (*changes)(struct store *s, int64_t from_ns, int64_t to_ns);
     enum store_status (*export_all)(struct store *s,
                                     const struct store_query *q,
                                     const struct store_budget *budget,
@@ -488,6 +489,19 @@ store_get_version(struct store *s, const struct store_query *q,
                   struct error *err)
 {
     return s->ops->version(s, q, budget, out, err);
+}
+
+/*
+ * A number that is another one when profiles from `from_ns` to `to_ns` came or
+ * went since it was asked for; at once, without reading any.  0: the engine
+ * does not know, because others write to the same database.  Ask before the
+ * profiles are read: then what was read fits the number, or the number is
+ * another one already.
+ */
+static inline uint64_t store_changes(struct store *s, int64_t from_ns,
+                                     int64_t to_ns)
+{
+    return s->ops->changes ? s->ops->changes(s, from_ns, to_ns) : 0;
 }
 
 /* Every profile of the selection with its bytes, in no particular order;

@@ -2,9 +2,14 @@
  * Everything that a list of services shows, in one reply.
  *
  * No samples are read: the store adds up totals by service, type and version.
- * The range is asked for in two parts, before the last window and in it, so
- * that no profile is looked at twice; then follows the same window some time
- * before.
+ * Up to now and for all services, which is what the page asks for, the totals
+ * are kept in pieces (pieces.h): closed steps, the minutes of the last window
+ * and of the step that is not over, and the window that they are compared
+ * with.  A reply then costs what has changed since the one before.
+ *
+ * Anything else is asked for in two parts, before the last window and in it,
+ * so that no profile is looked at twice; then follows the same window some
+ * time before.
  */
 #include "collector/query/overview.h"
 
@@ -15,6 +20,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "collector/context.h"
+#include "collector/query/pieces.h"
 #include "collector/query/window.h"
 
 #define MAX_STEPS 500 /* of the course */
@@ -78,9 +84,13 @@ static uint64_t hash_of(const struct overview *o, const struct store_point *p)
 static struct row *find(struct overview *o, const struct store_point *p,
                         struct map_cursor *c)
 {
-    /* Points of a row come one after another. */
-    if (o->at < o->rows.n && is_of(&o->rows.v[o->at], p))
-        return &o->rows.v[o->at];
+    /* Points of a row come one after another, and rows mostly in the same
+     * order. */
+    for (size_t i = o->at; i < o->rows.n && i < o->at + 2; i++)
+        if (is_of(&o->rows.v[i], p)) {
+            o->at = i;
+            return &o->rows.v[i];
+        }
     *c = map_find(&o->index, hash_of(o, p));
     while (map_next(&o->index, c))
         if (is_of(&o->rows.v[c->record], p)) {
@@ -109,23 +119,22 @@ static struct row *find_or_add(struct overview *o, const struct store_point *p)
     return row;
 }
 
-static void note_version(struct arena *a, struct row *row,
-                         const struct store_point *p)
+static void note_version(struct arena *a, struct row *row, struct str name,
+                         int64_t t_ns)
 {
-    if (p->group.n == 0)
+    if (name.n == 0)
         return;
     /* The version of the point before is the last one. */
     for (size_t i = row->versions.n; i-- > 0;) {
         struct version *v = &row->versions.v[i];
 
-        if (str_eq(v->name, p->group)) {
-            if (p->t_ns < v->since_ns)
-                v->since_ns = p->t_ns;
+        if (str_eq(v->name, name)) {
+            if (t_ns < v->since_ns)
+                v->since_ns = t_ns;
             return;
         }
     }
-    *vec_push(a, &row->versions) =
-        (struct version){arena_str(a, p->group), p->t_ns};
+    *vec_push(a, &row->versions) = (struct version){arena_str(a, name), t_ns};
 }
 
 /* The version whose first profile is the newest; NULL without versions. */
@@ -154,13 +163,21 @@ static struct point *point_at(struct arena *a, struct row *row, int64_t t_ns)
     return &row->points.v[i];
 }
 
+static int64_t round_down(int64_t ns, int64_t step_ns)
+{
+    int64_t into = ns % step_ns;
+
+    return ns - into - (into < 0 ? step_ns : 0);
+}
+
 static bool add_course(void *arg, const struct store_point *p)
 {
     struct overview *o = arg;
     struct row *row = find_or_add(o, p);
+    int64_t t_ns = round_down(p->t_ns, o->step_ns);
 
-    note_version(o->call->arena, row, p);
-    add_to(&point_at(o->call->arena, row, p->t_ns)->sum, p);
+    note_version(o->call->arena, row, p->group, t_ns);
+    add_to(&point_at(o->call->arena, row, t_ns)->sum, p);
     row->profiles += p->profiles;
     if (row->newest_ns < p->newest_ns)
         row->newest_ns = p->newest_ns;
@@ -235,16 +252,86 @@ static int compare_rows(const void *a, const void *b)
     return order != 0 ? order : str_cmp(x->unit, y->unit);
 }
 
-static bool collect(struct overview *o)
+static bool ask_for_all(struct overview *o)
 {
     int64_t from = o->window.query.from_ns, to = o->window.query.to_ns;
     int64_t now = to - o->window_ns, recent = now > from ? now : from;
 
+    return ask(o, from, recent, o->step_ns, add_course) &&
+           ask(o, recent, to, o->step_ns, add_both) &&
+           ask(o, now, recent, 0, add_now) &&
+           ask(o, now - o->compare_ns, to - o->compare_ns, 0, add_before);
+}
+
+/* --- pieces --------------------------------------------------------------- */
+
+/* Can a step be put together from hours and minutes? */
+static bool has_parts(int64_t step_ns)
+{
+    return step_ns <= DAY && step_ns % (step_ns > HOUR ? HOUR : MINUTE) == 0;
+}
+
+/* Only what many ask for again and again, and only where the store knows what
+ * has changed. */
+static bool has_pieces(const struct overview *o)
+{
+    return call_param(o->call, STR("to")).n == 0 &&
+           o->window.query.n_matchers == 0 && has_parts(o->step_ns) &&
+           o->window_ns > 0 && o->window_ns % MINUTE == 0 &&
+           o->window_ns <= HOUR && o->compare_ns % MINUTE == 0 &&
+           store_changes(o->call->collector->options.store, 0, 0) != 0;
+}
+
+/* Whole steps from the first one on, and the minute that is not over. */
+static void round_range(struct overview *o)
+{
+    struct store_query *q = &o->window.query;
+
+    q->from_ns = round_down(q->from_ns, o->step_ns);
+    q->to_ns = round_down(q->to_ns, MINUTE) + MINUTE;
+}
+
+static bool take(struct overview *o, int64_t from_ns, int64_t to_ns,
+                 int64_t step_ns, store_each_point *each)
+{
+    struct pieces_range range = {
+        .from_ns = from_ns,
+        .to_ns = to_ns,
+        .length_ns = step_ns ? step_ns : to_ns - from_ns,
+        .step_ns = step_ns,
+        .group_by = step_ns ? STR("version") : STR("")};
+
+    o->at = 0;
+    return pieces_each(o->call->collector->pieces, o->call, &range, each, o);
+}
+
+static bool take_all(struct overview *o)
+{
+    struct pieces *pieces = o->call->collector->pieces;
+    int64_t from = o->window.query.from_ns, to = o->window.query.to_ns;
+    int64_t now = to - o->window_ns;
+    int64_t open = round_down(to - 1, o->step_ns);
+    int64_t minutes = o->step_ns > HOUR ? round_down(to - 1, HOUR) : open;
+    bool ok;
+
+    pieces_begin(pieces);
+    ok = take(o, from, open, o->step_ns, add_course) &&
+         take(o, open, minutes, HOUR, add_course) &&
+         take(o, minutes, to, MINUTE, add_course) &&
+         take(o, now, to, MINUTE, add_now) &&
+         take(o, now - o->compare_ns, to - o->compare_ns, 0, add_before);
+    pieces_end(pieces, o->call->now_ns);
+    return ok;
+}
+
+static bool collect(struct overview *o)
+{
+    bool in_pieces = has_pieces(o);
+
     map_init(&o->index, o->call->arena, 0);
-    if (!ask(o, from, recent, o->step_ns, add_course) ||
-        !ask(o, recent, to, o->step_ns, add_both) ||
-        !ask(o, now, recent, 0, add_now) ||
-        !ask(o, now - o->compare_ns, to - o->compare_ns, 0, add_before))
+    if (in_pieces)
+        round_range(o);
+    if (in_pieces ? !take_all(o) : !ask_for_all(o))
         return false;
     if (o->rows.n > 0)
         qsort(o->rows.v, o->rows.n, sizeof(o->rows.v[0]), compare_rows);

@@ -239,6 +239,12 @@ static enum store_status archived_version(struct store *s,
     return store_get_version(INNER(s), q, budget, out, err);
 }
 
+static uint64_t archived_changes(struct store *s, int64_t from_ns,
+                                 int64_t to_ns)
+{
+    return store_changes(INNER(s), from_ns, to_ns);
+}
+
 static enum store_status
 archived_export(struct store *s, const struct store_query *q,
                 const struct store_budget *budget, store_each_export *each,
@@ -275,6 +281,7 @@ static const struct store_ops ops = {
     .list = archived_list,
     .merge = archived_merge,
     .series = archived_series,
+    .changes = archived_changes,
     .function = archived_function,
     .services = archived_services,
     .label_names = archived_label_names,

@@ -168,6 +168,8 @@ static void settle(struct sqlite_store *s, struct entry *e, bool ok,
         open_segment_forget(g);
     }
     pthread_mutex_unlock(&e->service->lock);
+    if (ok)
+        change_clock_count(&s->changes, e->receipt.created_at_ns);
     e->done(e->arg, ok ? STORE_OK : STORE_FAILED, &e->receipt, ok ? NULL : err);
     pthread_mutex_lock(&s->stats_lock);
     s->stats.dropped_labels += e->receipt.dropped_labels;

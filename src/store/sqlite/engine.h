@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "store/change_clock.h"
 #include "store/put_gate.h"
 #include "store/retention.h"
 #include "store/sqlite/db.h"
@@ -188,6 +189,8 @@ struct sqlite_store {
 
     pthread_mutex_t stats_lock;
     struct store_stats stats;
+
+    struct change_clock changes; /* see store_changes() */
 };
 
 static inline struct sqlite_store *engine_of(struct store *s)

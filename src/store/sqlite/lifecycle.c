@@ -199,9 +199,15 @@ static void engine_close(struct store *store)
     free(s);
 }
 
+static uint64_t engine_changes(struct store *s, int64_t from_ns, int64_t to_ns)
+{
+    return change_clock_read(&engine_of(s)->changes, from_ns, to_ns);
+}
+
 static const struct store_ops ops = {
     .put = engine_put,
     STORE_READ_OPS,
+    .changes = engine_changes,
     .stats = engine_stats,
     .usage = engine_usage,
     .close = engine_close,

@@ -22,11 +22,23 @@ static bool checkpoint_step(struct sqlite_store *s)
     return true;
 }
 
+/* Steps that put sums in the place of profiles, or remove them.  What they did
+ * before they failed counts, too. */
+static bool replacing_step(struct sqlite_store *s, bool *did, struct error *err)
+{
+    bool ok =
+        downsample_step(s, did, err) && (*did || retain_step(s, did, err));
+
+    if (*did || !ok)
+        change_clock_count_all(&s->changes);
+    return ok;
+}
+
 static bool work(struct sqlite_store *s, bool *did, struct error *err)
 {
     static bool (*const steps[])(struct sqlite_store *, bool *,
-                                 struct error *) = {
-        seal_step, compact_step, downsample_step, retain_step};
+                                 struct error *) = {seal_step, compact_step,
+                                                    replacing_step};
 
     *did = checkpoint_step(s);
     for (size_t i = 0; !*did && i < sizeof(steps) / sizeof(*steps); i++)
