@@ -72,8 +72,18 @@ def inside(script):
     """A script as it can stand inside of HTML."""
     # Inside a string or a regexp, where alone they can be, these mean the
     # same.
-    return script.replace('</script', '<\\/script').replace('<!--',
-                                                            '<\\!--')
+    return escaped(script, '\\u%04x').replace('</script', '<\\/script').replace(
+        '<!--', '<\\!--')
+
+
+def escaped(text, form):
+    """The same in ASCII: a browser then keeps the page, and compiles its
+    scripts, as one byte for each letter."""
+    def escape(match):
+        units = match.group().encode('utf-16-be')
+        return ''.join(form % int.from_bytes(units[i:i + 2], 'big')
+                       for i in range(0, len(units), 2))
+    return re.sub(r'[^\x00-\x7f]', escape, text)
 
 
 # Starts the page's script, which is a text until then, when the browser has
@@ -99,11 +109,13 @@ class Shell:
                                        for name in STYLE.findall(page)))
         [main] = SCRIPT.findall(page)
         first, *rest = map(inside, bundle.bundle(directory, main, scripts))
+        style = escaped(style, '\\%06x')
         assert '</style' not in style
         early = inside(shrink.script(read(directory, EARLY)))
         self.saved_hashes = ' '.join(map(hash_of, [first] + rest))
         self.script_hashes = '%s %s' % (hash_of(early), self.saved_hashes)
         self.style_hash = hash_of(style)
+        assert page.isascii(), name
         # What can be seen without the script comes before it.
         page = SCRIPT.sub('', STYLE.sub('', page)).replace(
             '</head>', '<style>%s</style>\n</head>' % style)

@@ -1,7 +1,7 @@
 // A table of any length: only the visible rows exist as elements.  Sorting
 // and filtering rearrange an array of row numbers.
 
-import { el, everyFrame, menuKey } from './dom.js';
+import { el, everyFrame, menuKey, pictureShown } from './dom.js';
 import { FIRST, orderOf } from './table_order.js';
 
 /**
@@ -122,11 +122,13 @@ export class Table {
     this.redraw();
   }
 
-  /** Throws the rows away and makes them again. */
+  /** Throws the rows away and makes them again: at once those that can be
+   * seen, the spare ones when they have been painted. */
   redraw() {
     this.space.replaceChildren();
     this.alive.clear();
-    this.drawRows();
+    this.drawRows(0);
+    void pictureShown().then(this.draw);
   }
 
   drawHead() {
@@ -157,15 +159,15 @@ export class Table {
     this.drawBetween(0, this.order.length);
   }
 
-  drawRows() {
+  drawRows(spare = SPARE) {
     const { scrollTop, clientHeight } = this.body;
     // What scrolls must be reachable by the keys.
     this.body.tabIndex = this.order.length * this.rowHeight > clientHeight
       ? 0 : -1;
     this.drawBetween(
-      Math.max(0, Math.floor(scrollTop / this.rowHeight) - SPARE),
+      Math.max(0, Math.floor(scrollTop / this.rowHeight) - spare),
       Math.min(this.order.length, Math.ceil((scrollTop + clientHeight) /
-        this.rowHeight) + SPARE));
+        this.rowHeight) + spare));
   }
 
   /** @param {number} first @param {number} last */

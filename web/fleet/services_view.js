@@ -144,16 +144,25 @@ export class ServicesView {
 
   /** @param {Set<string> | null} changed */
   async show(changed) {
+    if ((!changed || changed.has('view') || changed.has('range')) &&
+      !await this.ask()) return;
+    this.showAnswer();
+  }
+
+  /** False: it was asked anew. */
+  async ask() {
+    const answer = await this.api.ask('overview', 'overview',
+      RANGES[this.state.get('range')] ?? {});
+    if (!answer) return false;
+    this.rows = answer.rows;
+    this.now = answer.to;
+    this.span = { from: answer.from, to: answer.to };
+    this.showRange();
+    return true;
+  }
+
+  showAnswer() {
     const { state } = this;
-    if (!changed || changed.has('view') || changed.has('range')) {
-      const answer = await this.api.ask('overview', 'overview',
-        RANGES[state.get('range')] ?? {});
-      if (!answer) return;
-      this.rows = answer.rows;
-      this.now = answer.to;
-      this.span = { from: answer.from, to: answer.to };
-      this.showRange();
-    }
     if (this.find !== document.activeElement) {
       this.find.value = state.get('q');
     }

@@ -6,6 +6,9 @@ import { svg } from '../base/dom.js';
 const WIDE = 100;
 const HIGH = 24;
 
+/** As toFixed(1), which takes several times as long. @param {number} value */
+const tenths = (value) => Math.round(value * 10) / 10;
+
 /**
  * @param {[number, number][]} points time and height, sorted by time
  * @param {{from: number, to: number}} span
@@ -14,9 +17,9 @@ const HIGH = 24;
 export function sparkline(points, span, top) {
   const max = (top ?? Math.max(...points.map(([, y]) => y))) || 1;
   const x = (/** @type {number} */ t) =>
-    ((t - span.from) / (span.to - span.from || 1) * WIDE).toFixed(1);
+    tenths((t - span.from) / (span.to - span.from || 1) * WIDE);
   const y = (/** @type {number} */ value) =>
-    (HIGH - 2 - value / max * (HIGH - 4)).toFixed(1);
+    tenths(HIGH - 2 - value / max * (HIGH - 4));
   const drawing = svg('svg', { class: 'sparkline', viewBox:
     `0 0 ${WIDE} ${HIGH}`, preserveAspectRatio: 'none',
   'aria-hidden': 'true' });

@@ -30,13 +30,23 @@ function begin() {
   return fleet;
 }
 
+const SLOW_MS = 100;
+
+/** The list appears with its rows, in one picture.  If they take long, the
+ * frame of it comes first. */
 async function showServices() {
   const main = byId('view');
-  bar.show('services');
   const list = services.make();
-  main.replaceChildren(list.element);
-  await list.show(null);
-  if (fleet) return; // it has asked for itself
+  const asked = list.ask();
+  const attach = () => {
+    bar.show('services');
+    main.replaceChildren(list.element);
+  };
+  const timer = setTimeout(attach, SLOW_MS);
+  const isThere = await asked.finally(() => clearTimeout(timer));
+  if (fleet || !isThere) return; // it has asked for itself
+  if (!list.element.isConnected) attach();
+  list.showAnswer();
   main.removeAttribute('aria-busy');
   services.isShown = true;
   await pictureShown();
