@@ -23,6 +23,7 @@
 #include "runtime/thread/wall.h"
 #include "runtime/unwind/table_builder.h"
 #include "runtime/write/custom.h"
+#include "runtime/write/line_lookup.h"
 
 #define FORK_PATIENCE_NS 20000000
 
@@ -102,6 +103,7 @@ static void after_fork_in_child(void)
     locks_after_fork();
     heap_peak_after_fork(&heap.peak);
     custom_after_fork();
+    line_lookup_after_fork();
     push_after_fork();
     wall_after_fork();
     api_wall_after_fork();

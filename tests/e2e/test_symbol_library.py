@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import unittest
+import urllib.request
 
 import support
 
@@ -69,6 +70,30 @@ class SymbolLibrary(support.TestCase):
                               r' +leaf \S+/work.c:12:\d+ s=8')
         self.assertRegex(raw, r'main \S+/work.c:1[89]:\d+ s=16')
         self.assertEqual(self.flags(raw), '[FN][FL][LN][IN]')
+
+    def test_debug_information_is_read_once(self):
+        """The second dump has its lines although the file is gone."""
+        program = self.build(r'''
+            #include <unistd.h>
+            __attribute__((noinline)) static int rest(void)
+            {
+                return pause() + 1;
+            }
+            int main(void) { return rest() + 1; }''')
+        server = subprocess.Popen(
+            [os.path.join(BUILD, 'pprof-run'), '-addr', '127.0.0.1:0',
+             program], stderr=subprocess.PIPE, text=True)
+        self.addCleanup(server.stderr.close)
+        self.addCleanup(support.stop, server)
+        url = re.search(r'http://\S+', server.stderr.readline()).group(0)
+
+        def dump():
+            with urllib.request.urlopen(url + 'threads?debug=2') as reply:
+                return reply.read().decode()
+        self.assertRegex(dump(), r'rest\(...\)\n\t\S+work.c:5')
+        shutil.copy('/bin/true', self.path('other'))
+        os.rename(self.path('other'), program)
+        self.assertRegex(dump(), r'rest\(...\)\n\t\S+work.c:5')
 
     def test_switched_off_there_are_names(self):
         raw = self.raw(self.record(self.build(), PPROF_SYMBOL_MEMORY='0'))

@@ -7,6 +7,7 @@
  */
 #include "runtime/write/line_lookup.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdatomic.h>
@@ -19,50 +20,46 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/thread.h"
-#include "dwarf/library.h"
 #include "runtime/own_thread.h"
+#include "runtime/write/line_cache.h"
 
 #define STACK_BYTES    (512u << 10)
 #define DEFAULT_MEMORY 64u /* MB */
 #define NICE           5   /* of a busy processor a third of what others get */
 #define SLOTS          65536u /* functions beyond that are not joined */
+#define CACHE_SHARE    64     /* of the memory, for the cache */
 
 /* The addresses of one module. */
 struct line_group {
-    char path[sizeof(((struct module *)0)->path)];
-    uint8_t build_id[ELF_BUILD_ID_MAX];
-    size_t build_id_n;
+    struct line_module module;
     size_t first, n; /* places */
 };
 
-struct lines *lines_new(void)
+struct line_lookup *line_lookup_new(void)
 {
-    struct lines *l = pages_alloc(sizeof(*l));
+    struct line_lookup *l = pages_alloc(sizeof(*l));
 
     if (!l)
         return NULL;
+    lines_init(&l->lines);
     l->groups.size = sizeof(struct line_group);
     l->vaddrs.size = sizeof(uint64_t);
-    l->places.size = sizeof(struct line_place);
-    l->frames.size = sizeof(struct line_frame);
-    l->functions.size = sizeof(struct line_function);
-    l->slots.size = sizeof(uint32_t);
-    l->text.size = 1;
+    l->missing.size = sizeof(uint64_t);
+    l->missing_at.size = sizeof(size_t);
     return l;
 }
 
-void lines_free(struct lines *l)
+void line_lookup_free(struct line_lookup *l)
 {
     if (!l)
         return;
+    lines_release(&l->lines);
     pages_vec_release(&l->groups);
     pages_vec_release(&l->vaddrs);
-    pages_vec_release(&l->places);
-    pages_vec_release(&l->frames);
-    pages_vec_release(&l->functions);
-    pages_vec_release(&l->slots);
-    pages_vec_release(&l->text);
+    pages_vec_release(&l->missing);
+    pages_vec_release(&l->missing_at);
     pages_free(l, sizeof(*l));
 }
 
@@ -93,7 +90,7 @@ static void *open_library(void)
     int n;
 
     /* Beside ourselves first: the one that was built with us. */
-    if (dladdr((void *)(uintptr_t)lines_new, &here) && here.dli_fname &&
+    if (dladdr((void *)(uintptr_t)line_lookup_new, &here) && here.dli_fname &&
         (slash = strrchr(here.dli_fname, '/')) != NULL) {
         n = snprintf(path, sizeof(path), "%.*s/%s",
                      (int)(slash - here.dli_fname), here.dli_fname,
@@ -124,28 +121,34 @@ static pprof_symbol_function *find_library(void)
 
 /* --- what to ask -------------------------------------------------------- */
 
-static bool same_module(const struct line_group *g, const struct module *m)
+static struct line_module module_key(const struct module *m)
 {
-    return strcmp(g->path, m->path) == 0 && g->build_id_n == m->build_id_n &&
-           memcmp(g->build_id, m->build_id, g->build_id_n) == 0;
+    struct line_module key = {.build_id_n = m->build_id_n};
+
+    static_assert(sizeof(key.path) == sizeof(m->path), "the same paths");
+    static_assert(sizeof(key.build_id) == sizeof(m->build_id), "and ids");
+    memcpy(key.path, m->path, sizeof(key.path));
+    memcpy(key.build_id, m->build_id, sizeof(key.build_id));
+    return key;
 }
 
 /* The group that the next address belongs to; NULL: to none. */
-static struct line_group *group_for(struct lines *l, const struct module *m)
+static struct line_group *group_for(struct line_lookup *l,
+                                    const struct module *m)
 {
     struct line_group *v = l->groups.p, *g;
+    struct line_module key;
 
     if (!m || m->is_vdso || m->build_id_n == 0 || m->path[0] != '/')
         return NULL;
-    if (l->groups.n && same_module(&v[l->groups.n - 1], m))
+    key = module_key(m);
+    if (l->groups.n && line_module_equal(&v[l->groups.n - 1].module, &key))
         return &v[l->groups.n - 1];
     g = pages_vec_push(&l->groups, 1);
     if (!g)
         return NULL;
-    memcpy(g->path, m->path, sizeof(g->path));
-    memcpy(g->build_id, m->build_id, sizeof(g->build_id));
-    g->build_id_n = m->build_id_n;
-    g->first = l->places.n - 1;
+    g->module = key;
+    g->first = l->lines.places.n - 1;
     return g;
 }
 
@@ -154,15 +157,15 @@ bool lines_wanted(void)
     return memory_limit != 0 && find_library();
 }
 
-bool lines_plan(struct lines *l, const struct modules *modules,
-                const uint64_t *addresses, size_t n)
+bool line_lookup_plan(struct line_lookup *l, const struct modules *modules,
+                      const uint64_t *addresses, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const struct module *m = modules_find(modules, addresses[i]);
         uint64_t *vaddr = pages_vec_push(&l->vaddrs, 1);
         struct line_group *g;
 
-        if (!vaddr || !pages_vec_push(&l->places, 1))
+        if (!vaddr || !pages_vec_push(&l->lines.places, 1))
             return false;
         *vaddr = m ? addresses[i] - m->bias : 0;
         g = group_for(l, m);
@@ -170,144 +173,151 @@ bool lines_plan(struct lines *l, const struct modules *modules,
         if (g && g->first + g->n == i)
             g->n++;
     }
-    return l->groups.n > 0 && pages_vec_push(&l->slots, SLOTS) != NULL;
+    return l->groups.n > 0 && lines_reserve(&l->lines, SLOTS);
 }
 
 /* --- answers ------------------------------------------------------------ */
 
-static uint32_t add_text(struct lines *l, struct str s)
-{
-    size_t at = l->text.n;
-    char *to = pages_vec_push(&l->text, s.n + 1);
+/* Only one at a time: whoever has set it owns the cache. */
+static atomic_bool busy;
+static struct line_cache cache;
+static bool has_cache; /* it is initialised */
 
-    if (!to || at > UINT32_MAX) {
-        l->failed = true;
-        return 0;
-    }
-    if (s.n)
-        memcpy(to, s.s, s.n);
-    to[s.n] = '\0';
-    return (uint32_t)at;
+static struct line_place *place_at(const struct line_lookup *l, size_t i)
+{
+    return (struct line_place *)l->lines.places.p + i;
 }
 
-static bool is_function(const struct lines *l, uint32_t i,
-                        const struct symbol_frame *f)
+/* Takes what is cached; false: something is missing. */
+static bool take_cached(struct line_lookup *l)
 {
-    const struct line_function *v = lines_function(l, i);
+    const struct line_group *v = l->groups.p;
+    const uint64_t *vaddrs = l->vaddrs.p;
+    int64_t now_ns = clock_monotonic_ns();
+    bool is_complete = true;
+    uint32_t module;
 
-    return v->start_line == f->start_line &&
-           str_eq(lines_text(l, v->name), f->function) &&
-           str_eq(lines_text(l, v->file), f->file);
+    for (size_t i = 0; i < l->groups.n; i++) {
+        const struct line_group *g = &v[i];
+        bool is_known = line_cache_find_module(&cache, &g->module, &module);
+
+        for (size_t j = g->first; j < g->first + g->n; j++)
+            is_complete &=
+                is_known && line_cache_find(&cache, module, vaddrs[j], now_ns,
+                                            &l->lines, place_at(l, j));
+    }
+    return is_complete;
 }
 
-static uint32_t find_function(struct lines *l, const struct symbol_frame *f)
+/* The addresses of a group that are not cached; false: none, or no memory. */
+static bool list_missing(struct line_lookup *l, const struct line_group *g)
 {
-    uint32_t *slots = l->slots.p;
-    uint64_t hash = str_hash(f->function) * 31 + str_hash(f->file) +
-                    (uint64_t)f->start_line;
-    struct line_function *to;
+    const uint64_t *vaddrs = l->vaddrs.p;
 
-    for (uint64_t i = hash, tries = 0; tries < 64; i++, tries++) {
-        uint32_t *slot = &slots[i % SLOTS];
+    l->missing.n = l->missing_at.n = 0;
+    for (size_t i = g->first; i < g->first + g->n; i++) {
+        uint64_t *vaddr;
+        size_t *at;
 
-        if (*slot && is_function(l, *slot - 1, f))
-            return *slot - 1;
-        if (*slot == 0) {
-            *slot = (uint32_t)l->functions.n + 1;
-            break;
-        }
+        if (place_at(l, i)->is_cached)
+            continue;
+        vaddr = pages_vec_push(&l->missing, 1);
+        at = pages_vec_push(&l->missing_at, 1);
+        if (!vaddr || !at)
+            return false;
+        *vaddr = vaddrs[i];
+        *at = i;
     }
-    to = pages_vec_push(&l->functions, 1);
-    if (!to) {
-        l->failed = true;
-        return 0;
-    }
-    *to = (struct line_function){add_text(l, f->function), add_text(l, f->file),
-                                 f->start_line, 0};
-    return (uint32_t)(l->functions.n - 1);
+    return l->missing.n > 0;
 }
 
 static void take(void *arg, size_t index, const struct symbol_frame *frames,
                  size_t n)
 {
-    struct lines *l = arg;
-    const struct line_group *g = (struct line_group *)l->groups.p + l->group;
-    struct line_place *place =
-        (struct line_place *)l->places.p + g->first + index;
-    size_t first = l->frames.n;
+    struct line_lookup *l = arg;
+    const size_t *at = l->missing_at.p;
 
-    if (place->n || l->failed)
-        return;
-    /* Of a monstrous stack the outer part stays. */
-    for (size_t i = n > LINES_MAX_FRAMES ? n - LINES_MAX_FRAMES : 0; i < n;
-         i++) {
-        uint32_t function = find_function(l, &frames[i]);
-        struct line_frame *to = pages_vec_push(&l->frames, 1);
-
-        if (!to || l->failed) {
-            l->failed = true;
-            return;
-        }
-        *to = (struct line_frame){function, frames[i].line, frames[i].column};
-    }
-    *place =
-        (struct line_place){(uint32_t)first, (uint32_t)(l->frames.n - first)};
+    lines_add(&l->lines, place_at(l, at[index]), frames, n);
 }
 
-static bool ask(struct lines *l, const struct line_group *g)
+static bool ask(struct line_lookup *l, const struct line_module *m)
 {
     bool left_out = false;
     struct pprof_symbol_question q = {
         .size = sizeof(q),
-        .path = g->path,
-        .build_id = g->build_id,
-        .build_id_n = g->build_id_n,
-        .addresses = (const uint64_t *)l->vaddrs.p + g->first,
-        .n = g->n,
+        .path = m->path,
+        .build_id = m->build_id,
+        .build_id_n = m->build_id_n,
+        .addresses = l->missing.p,
+        .n = l->missing.n,
         .memory = memory_limit,
         .found = take,
         .arg = l,
         .left_out = &left_out,
     };
 
-    return find_library()(&q) && !left_out && !l->failed;
+    return find_library()(&q) && !left_out && !l->lines.failed;
+}
+
+static void remember(struct line_lookup *l, const struct line_module *m)
+{
+    const uint64_t *vaddrs = l->vaddrs.p;
+    const size_t *at = l->missing_at.p;
+    int64_t now_ns = clock_monotonic_ns();
+    uint32_t module;
+
+    if (l->lines.failed || !line_cache_add_module(&cache, m, &module))
+        return;
+    for (size_t i = 0; i < l->missing_at.n; i++)
+        line_cache_add(&cache, module, vaddrs[at[i]], now_ns, &l->lines,
+                       *place_at(l, at[i]));
+}
+
+static void look_up(struct line_lookup *l, const struct line_group *g)
+{
+    const size_t *at;
+    bool is_final;
+
+    if (!list_missing(l, g))
+        return;
+    at = l->missing_at.p;
+    is_final = ask(l, &g->module);
+    for (size_t i = 0; i < l->missing_at.n; i++)
+        place_at(l, at[i])->is_final = is_final;
+    remember(l, &g->module);
 }
 
 enum { RUNNING, DONE, ABANDONED };
 
-/* Only one at a time. */
-static atomic_bool busy;
-
 static void *run(void *arg)
 {
-    struct lines *l = arg;
+    struct line_lookup *l = arg;
     const struct line_group *v = l->groups.p;
-    struct line_place *places = l->places.p;
 
     own_thread_enter();
     setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
-    for (l->group = 0; l->group < l->groups.n && !l->failed; l->group++) {
-        const struct line_group *g = &v[l->group];
-
-        if (ask(l, g))
-            for (size_t i = 0; i < g->n; i++)
-                places[g->first + i].is_final = true;
-    }
+    line_cache_begin(&cache);
+    for (size_t i = 0; i < l->groups.n && !l->lines.failed; i++)
+        look_up(l, &v[i]);
     if (atomic_exchange(&l->state, DONE) == ABANDONED)
-        lines_free(l);
+        line_lookup_free(l);
     atomic_store(&busy, false);
     own_thread_leave();
     return NULL;
 }
 
-bool lines_resolve(struct lines *l)
+bool line_lookup_run(struct line_lookup *l)
 {
     struct timespec until;
     pthread_t thread;
 
     if (atomic_exchange(&busy, true))
         return true; /* without lines */
-    if (thread_start(&thread, "pprof-symbol", STACK_BYTES, run, l) != 0) {
+    if (!has_cache)
+        line_cache_init(&cache, memory_limit / CACHE_SHARE);
+    has_cache = true;
+    if (take_cached(l) ||
+        thread_start(&thread, "pprof-symbol", STACK_BYTES, run, l) != 0) {
         atomic_store(&busy, false);
         return true;
     }
@@ -321,4 +331,11 @@ bool lines_resolve(struct lines *l)
     }
     pthread_detach(thread);
     return false;
+}
+
+void line_lookup_after_fork(void)
+{
+    /* The memory is lost: the cache may have been half written. */
+    if (atomic_exchange(&busy, false))
+        has_cache = false;
 }

@@ -18,7 +18,8 @@ struct thread_text {
     const struct threads *t;
     struct buf *out;
     struct names names;
-    struct lines *lines;        /* NULL: none */
+    struct line_lookup *lookup; /* NULL: none */
+    const struct lines *lines;  /* its lines, or NULL */
     struct pages_vec addresses; /* of uint64_t, see addresses.h */
 };
 
@@ -141,17 +142,19 @@ static void find_lines(struct thread_text *d)
     const uint64_t *frames = d->t->frames.p;
     uint64_t *to = pages_vec_push(&d->addresses, d->t->frames.n);
 
-    d->lines = to ? lines_new() : NULL;
-    if (!d->lines)
+    d->lookup = to ? line_lookup_new() : NULL;
+    if (!d->lookup)
         return;
     for (size_t i = 0; i < d->t->frames.n; i++)
         to[i] = frames[i];
     addresses_sort(&d->addresses);
-    if (!lines_plan(d->lines, &runtime.modules, d->addresses.p, d->addresses.n))
+    if (!line_lookup_plan(d->lookup, &runtime.modules, d->addresses.p,
+                          d->addresses.n))
         return;
     runtime_unlock();
-    if (!lines_resolve(d->lines))
-        d->lines = NULL;
+    if (!line_lookup_run(d->lookup))
+        d->lookup = NULL;
+    d->lines = d->lookup ? &d->lookup->lines : NULL;
     runtime_lock();
 }
 
@@ -170,7 +173,7 @@ bool threads_write_text(const struct threads *t, struct buf *out,
     add_threads(&d);
     names_release(&d.names);
     runtime_unlock();
-    lines_free(d.lines);
+    line_lookup_free(d.lookup);
     pages_vec_release(&d.addresses);
     return buf_ok(out) || error_set(err, "the dump is too big");
 }

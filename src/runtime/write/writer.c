@@ -51,8 +51,9 @@ struct writer {
     struct pages_vec mappings;  /* of struct mapping, loaded ones first */
     struct maps maps;
     struct names names;
-    struct lines *lines; /* NULL: none */
-    struct buf text;     /* scratch for a name */
+    struct line_lookup *lookup; /* NULL: none */
+    const struct lines *lines;  /* its lines, or NULL */
+    struct buf text;            /* scratch for a name */
     uint64_t n_functions;
     struct shared_text shared[256];
 };
@@ -491,7 +492,7 @@ static void writer_init(struct writer *w, const struct profile_spec *spec)
 static void writer_release(struct writer *w)
 {
     names_release(&w->names);
-    lines_free(w->lines);
+    line_lookup_free(w->lookup);
     maps_release(&w->maps);
     pages_vec_release(&w->addresses);
     pages_vec_release(&w->mappings);
@@ -513,13 +514,14 @@ bool profile_write(const struct profile_spec *spec,
     code_copies_look(&runtime.copies, &runtime.modules);
     writer_init(&w, spec);
     ok = collect_addresses(&w, table);
-    w.lines = ok && with_lines ? lines_new() : NULL;
-    if (w.lines &&
-        lines_plan(w.lines, &runtime.modules, w.addresses.p, w.addresses.n)) {
+    w.lookup = ok && with_lines ? line_lookup_new() : NULL;
+    if (w.lookup && line_lookup_plan(w.lookup, &runtime.modules, w.addresses.p,
+                                     w.addresses.n)) {
         /* Others need not wait for files to be read. */
         runtime_unlock();
-        if (!lines_resolve(w.lines))
-            w.lines = NULL;
+        if (!line_lookup_run(w.lookup))
+            w.lookup = NULL;
+        w.lines = w.lookup ? &w.lookup->lines : NULL;
         runtime_lock();
     }
     ok = ok && collect_mappings(&w);
