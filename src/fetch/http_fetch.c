@@ -35,6 +35,7 @@ struct exchange {
     struct tunnel tunnel;
     struct curl_slist *headers, *connect_to;
     struct http_reply *reply;
+    bool heard_tls; /* the server has answered our hello */
     char curl_words[CURL_ERROR_SIZE];
 };
 
@@ -44,6 +45,17 @@ static size_t take_body(char *data, size_t size, size_t n, void *arg)
 
     buf_add_bytes(&x->reply->body, data, size * n);
     return buf_ok(&x->reply->body) ? size * n : 0;
+}
+
+/* libcurl shows what goes over the wire; nothing of it is kept. */
+static int note_tls(CURL *curl, curl_infotype type, char *data, size_t n,
+                    void *arg)
+{
+    struct exchange *x = arg;
+
+    (void)curl, (void)data, (void)n;
+    x->heard_tls |= type == CURLINFO_SSL_DATA_IN;
+    return 0;
 }
 
 /* The reason phrase is not kept by libcurl: "HTTP/1.1 404 Not Found". */
@@ -169,8 +181,12 @@ static bool set_tls(struct exchange *x, bool post, struct error *err)
     if (note.n && o->note && !post) /* once, at the profile itself */
         o->note(o->note_arg, arena_cstr(x->arena, note));
 
-    if (is_https(x))
+    if (is_https(x)) {
         set_server_name(x);
+        x->api->easy_setopt(c, CURLOPT_DEBUGFUNCTION, note_tls);
+        x->api->easy_setopt(c, CURLOPT_DEBUGDATA, x);
+        x->api->easy_setopt(c, CURLOPT_VERBOSE, 1L);
+    }
     x->api->easy_setopt(c, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     if (x->target.insecure) {
         x->api->easy_setopt(c, CURLOPT_SSL_VERIFYPEER, 0L);
@@ -261,10 +277,12 @@ static bool has(const struct exchange *x, const char *words)
 }
 
 /*
- * The server ended the connection before it said a word of HTTP: over TLS
- * nearly always for want of a certificate that it likes.  With TLS 1.3 its
- * alert comes after our side of the handshake is done and may be lost when
- * it closes at once, so the alert's words cannot be relied upon.
+ * The server ended the connection before it said a word of HTTP.  If it took
+ * part in the handshake, that is nearly always for want of a certificate that
+ * it likes.  With TLS 1.3 its alert comes after our side of the handshake is
+ * done and may be lost when it closes at once, so the alert's words cannot be
+ * relied upon.  If it did not, nobody is there: kubectl port-forward accepts
+ * connections to ports that nobody listens on.
  */
 static bool tls_refusal_words(const struct exchange *x, struct error *err)
 {
@@ -276,6 +294,12 @@ static bool tls_refusal_words(const struct exchange *x, struct error *err)
                               "(use http:// instead of https://)");
     if (!is_tls || !silent)
         return error_set(err, "%s", x->curl_words);
+    if (!x->heard_tls)
+        return error_set(err,
+                         "the connection was closed before the server said "
+                         "anything: does the server listen behind this port, "
+                         "and does it speak TLS? (%s)",
+                         x->curl_words);
     if (x->options->tls_cert.n == 0 && x->options->tls_key.n == 0)
         return error_set(err,
                          "the server wants a client certificate: give it "

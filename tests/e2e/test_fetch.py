@@ -427,6 +427,31 @@ class OddReplies(support.TestCase):
         port = support.free_port()
         r = self.pprof('-top', 'http://127.0.0.1:%d/x' % port)
         self.assert_fails(r, 'connect: connection refused')
+        r = self.pprof('-top', 'https://127.0.0.1:%d/x' % port)
+        self.assert_fails(r, 'connect: connection refused')
+        self.assertNotIn('certificate', r.stderr)
+
+    def test_nobody_listens_behind_a_forwarded_port(self):
+        """Like kubectl port-forward: it accepts, tries, and closes."""
+        import socket
+        s = socket.socket()
+        self.addCleanup(s.close)
+        s.bind(('127.0.0.1', 0))
+        s.listen()
+
+        def forward(reset):
+            client = s.accept()[0]
+            if not reset:
+                client.recv(65536)
+            client.close()
+        for reset in (True, False):
+            thread = threading.Thread(target=forward, args=(reset,))
+            thread.start()
+            r = self.pprof('-top', 'https://127.0.0.1:%d/x'
+                           % s.getsockname()[1])
+            thread.join()
+            self.assert_fails(r, 'closed before the server said anything')
+            self.assertNotIn('certificate', r.stderr)
 
     def test_a_server_that_never_answers(self):
         import socket

@@ -64,7 +64,7 @@
  *                                recorded
  *   PPROF_WALLPROFILE=FILE       wall profile of the whole run
  *   PPROF_SYMBOL_MEMORY=MB       what lines may cost while they are looked up:
- *                                64; 0: function names only (lines.h)
+ *                                64; 0: function names only (line_lookup.h)
  *   PPROF_CHILDREN=1             child processes are profiled too, whether
  *                                forked or started (FILE gets their process
  *                                id at its end); else they see none of this
