@@ -8,9 +8,8 @@
 #include "base/clock.h"
 #include "http/server/server_state.h"
 
-#define WASTE_NS      (30 * SECOND)
-#define SLOW_NS       (2 * SECOND) /* for a handshake, or half a request */
-#define MANY_REQUESTS 64 /* on one connection, without authentication */
+#define WASTE_NS (30 * SECOND)
+#define SLOW_NS  (2 * SECOND) /* for a handshake, or half a request */
 
 void connections_watch(struct http_server *s, struct connection *c, int op)
 {
@@ -46,30 +45,21 @@ static bool is_heavy(const struct http_server *s, struct peer *peer,
            peer_use(peer, 0, now_ns) > a_second * 3 / 2;
 }
 
-/*
- * Which lane, and which rank in it.  A known address has lanes of its own
- * until it becomes a heavy user.  A connection that was never answered is
- * preferred to one that was: it may be a probe that shares its address with a
- * flood.
- */
 static enum lane lane_of(const struct http_server *s, struct connection *c,
                          unsigned *rank)
 {
     int64_t now_ns = clock_monotonic_ns();
-    bool known = peer_is_known(c->peer, now_ns);
-    bool heavy = s->limits.cpu_percent > 0 && is_heavy(s, c->peer, now_ns);
 
-    *rank = 0;
-    if (c->is_trusted)
-        return LANE_TRUSTED;
-    if (connection_is_shaking_hands(c)) {
-        *rank = heavy && !known;
-        return known && !heavy ? LANE_KNOWN_HELLO : LANE_HELLO;
-    }
-    if (known && (c->answered == 0 || (!heavy && c->answered < MANY_REQUESTS)))
-        return LANE_KNOWN;
-    *rank = c->answered > 0 && (heavy || c->answered >= MANY_REQUESTS);
-    return LANE_PLAIN;
+    return lane_choose(
+        &(struct lane_facts){
+            .is_trusted = c->is_trusted,
+            .is_shaking_hands = connection_is_shaking_hands(c),
+            .is_known = peer_is_known(c->peer, now_ns),
+            .is_heavy =
+                s->limits.cpu_percent > 0 && is_heavy(s, c->peer, now_ns),
+            .answered = c->answered,
+        },
+        rank);
 }
 
 /* A handshake without a request is held against its address for a while; but
@@ -171,7 +161,7 @@ static bool is_worse(const struct connection *a, const struct connection *b,
         return a->peer->connections > b->peer->connections;
     if (useless_a != useless_b)
         return useless_a > useless_b;
-    if (a->answered / MANY_REQUESTS != b->answered / MANY_REQUESTS)
+    if (a->answered / LANE_MANY_REQUESTS != b->answered / LANE_MANY_REQUESTS)
         return a->answered > b->answered;
     return true; /* further down the list: older */
 }
@@ -183,7 +173,7 @@ static bool has_had_its_share(const struct connection *c, int64_t now_ns)
 
     return useless >= SILENT ||
            (useless == SLOW && now_ns - c->since_ns >= SLOW_NS) ||
-           (useless > PREFERRED && c->answered >= MANY_REQUESTS);
+           (useless > PREFERRED && c->answered >= LANE_MANY_REQUESTS);
 }
 
 /* A stranger does not make a connection end that waits for its answer, unless

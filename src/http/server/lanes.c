@@ -10,12 +10,29 @@
 
 #define WORSE_EVERY 4 /* turns */
 
-/* Shares of the CPU time. */
+/* Shares of the CPU time.  Handshakes of one prober can need half of it. */
 static const int weights[N_LANES] = {
-    [LANE_TRUSTED] = 4,      [LANE_KNOWN] = 4,  [LANE_KNOWN_HELLO] = 4,
-    [LANE_KNOWN_ACCEPT] = 4, [LANE_ACCEPT] = 2, [LANE_PLAIN] = 1,
+    [LANE_TRUSTED] = 8,      [LANE_KNOWN] = 8,  [LANE_KNOWN_HELLO] = 8,
+    [LANE_KNOWN_ACCEPT] = 8, [LANE_ACCEPT] = 2, [LANE_PLAIN] = 1,
     [LANE_HELLO] = 1,
 };
+
+enum lane lane_choose(const struct lane_facts *f, unsigned *rank)
+{
+    bool is_many = f->answered >= LANE_MANY_REQUESTS;
+
+    *rank = 0;
+    if (f->is_trusted)
+        return LANE_TRUSTED;
+    if (f->is_shaking_hands) {
+        *rank = f->is_heavy;
+        return f->is_known ? LANE_KNOWN_HELLO : LANE_HELLO;
+    }
+    if (f->is_known && (f->answered == 0 || (!f->is_heavy && !is_many)))
+        return LANE_KNOWN;
+    *rank = f->answered > 0 && (f->is_heavy || is_many);
+    return LANE_PLAIN;
+}
 
 static bool is_empty(const struct lanes *l, enum lane lane)
 {

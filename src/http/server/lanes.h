@@ -8,7 +8,7 @@
  *
  * Lanes share the event thread's CPU time by weight, as far as they have
  * work, so that a flood in one lane does not keep the others waiting.  Who
- * goes where is decided in connections.c:
+ * goes where, lane_choose() decides:
  *
  *     trusted            the client has authenticated
  *     known, known_hello a known address (http/server/peers.h): requests, and
@@ -50,6 +50,25 @@ struct lanes {
     int64_t floor_ns; /* a lane that was empty starts from here */
     unsigned n;       /* connections in all lanes */
 };
+
+#define LANE_MANY_REQUESTS 64 /* on one connection, not authenticated */
+
+/* What is known of a connection and its address. */
+struct lane_facts {
+    bool is_trusted, is_shaking_hands;
+    bool is_known, is_heavy; /* the address */
+    unsigned answered;       /* requests on the connection */
+};
+
+/*
+ * Which lane, and which rank in it.  A known address has lanes of its own; a
+ * heavy user comes last in them.  It is not sent to the strangers: where the
+ * budget is small or the CPU busy, a few probes over TLS take half of it, and
+ * among strangers a flood of handshakes would keep them waiting.  A connection
+ * that was never answered is preferred to one that was: it may be a probe that
+ * shares its address with a flood.
+ */
+enum lane lane_choose(const struct lane_facts *f, unsigned *rank);
 
 /* Adds a connection; one that is queued already stays where it is. */
 void lanes_add(struct lanes *l, struct connection *c, enum lane lane,
