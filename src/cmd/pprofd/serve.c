@@ -152,7 +152,7 @@ static bool is_allowed_address(const struct settings *s, const char *address,
     return error_set(err,
                      "%s can be reached from other machines, and nobody would "
                      "have to authenticate: configure --token-file, "
-                     "--client-ca or --kubernetes, or say --insecure",
+                     "--client-ca or --kubernetes, or pass --insecure",
                      address);
 }
 
@@ -262,7 +262,7 @@ static bool start(struct daemon *d, struct error *err)
            d->settings.tls_cert.n > 0 ? "https://" : "http://",
            http_server_address(d->server),
            d->settings.insecure ? ", without authentication" : "");
-    printf("pprofd: profiles are kept in %" STR_FMT "\n",
+    printf("pprofd: profiles are stored in %" STR_FMT "\n",
            STR_ARG(d->settings.store.n ? d->settings.store : d->settings.data));
     fflush(stdout);
     return true;
