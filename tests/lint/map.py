@@ -2,7 +2,7 @@
 """Compares docs/architecture.md with the tree.
 
 The page is the first thing that a newcomer reads, so what it names must
-exist: folders (and every folder is named), rooms and who may use whom,
+exist: folders (and every folder is named), rooms and their dependencies,
 functions to set breakpoints on, and files.
 """
 import os
@@ -49,7 +49,7 @@ def allowed(room):
 
 
 def uses_complaints(text):
-    rows = dict(ROW.findall(section(text, 'Who may use whom')))
+    rows = dict(ROW.findall(section(text, 'Dependencies between rooms')))
     rooms = sorted(os.listdir(os.path.join(tree.ROOT, 'src')))
     found = ['%s has no row' % r for r in rooms if r not in rows]
     found += ['%s has a row and does not exist' % r
