@@ -236,7 +236,7 @@ struct pprof_serve_options {
 /*
  * Serves /debug/pprof/ at "host:port" or "unix:/path".  Port 0 takes a free
  * port.  "%p" in a path is the process id, and the socket is removed at exit.
- * A line on stderr says where.  -EADDRINUSE: the address is in use;
+ * Prints the endpoint's URL to stderr.  -EADDRINUSE: the address is in use;
  * -EACCES: other machines can reach the address, and authentication is not
  * enabled; -EALREADY: the endpoint is already running.
  */
@@ -294,13 +294,13 @@ struct pprof_push_options {
     const char *profiles;  /* of cpu, wall, heap, block, mutex, threads: "cpu"
                               (PPROF_PUSH) */
     int interval_seconds;  /* between pushes; 60 (PPROF_PUSH_INTERVAL) */
-    int cpu_seconds;       /* length of CPU and wall profiles; 10.  That of the
-                              interval: without a pause
+    int cpu_seconds;       /* length of CPU and wall profiles; 10.  If it
+                              equals the interval, there is no pause
                               (PPROF_PUSH_SECONDS) */
-    int exit_seconds;      /* the end of the program waits for the last push
-                              for so long; 2; < 0: there is none
+    int exit_seconds;      /* how long the program's end waits for the last
+                              push; 2; < 0: there is no last push
                               (PPROF_PUSH_EXIT) */
-    size_t max_bytes;      /* of profiles that wait; 8 MB
+    size_t max_bytes;      /* for profiles that wait to be sent; 8 MB
                               (PPROF_PUSH_MEMORY, in MB) */
     const char *ca;        /* PEM file of trusted CAs; those of the system
                               (PPROF_COLLECTOR_CA) */
@@ -311,17 +311,18 @@ struct pprof_push_options {
 };
 
 /*
- * Starts pushing.  NULL: everything as the environment says; it is then no
- * error if profiles are pushed already (pprof-run).  A forked child does not
+ * Starts pushing.  With NULL, all options come from the environment, and it is
+ * no error if the process pushes already (pprof-run).  A forked child does not
  * push; it may call this itself.  When the program ends by exit() or a return
- * from main, what has been measured since the last push is pushed.
+ * from main, the library pushes what it has measured since the last push.
  *
  * -EALREADY: profiles are pushed already; -EBUSY: an earlier push has not
  * ended yet; -EINVAL: an option is not understood, or there is no collector.
  */
 PPROF_API int pprof_push_start(const struct pprof_push_options *options);
 
-/* Pushes what has been measured and stops; waits as at the program's end. */
+/* Pushes what has been measured and stops.  Waits for the last push as long
+ * as the program's end would. */
 PPROF_API void pprof_push_stop(void);
 
 #ifdef __cplusplus

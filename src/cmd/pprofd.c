@@ -49,7 +49,7 @@ static const char usage[] =
     "  --log.level LEVEL   debug, info, warn or error\n"
     "\n"
     "`pprofd COMMAND -h` describes the flags of another command.\n"
-    "docs/collector.md is the guide, docs/scraping.md tells how to scrape,\n"
+    "docs/collector.md is the guide, docs/scraping.md describes scraping,\n"
     "docs/collector-api.md describes the API.\n";
 
 #define S3_HELP                                                                \

@@ -433,7 +433,7 @@ void list_watch_end(struct list_watch *lw, bool is_whole, const char *words,
         ok = error_set(&lw->failure, "the reply ends in the middle");
     if (ok && lw->phase == LISTING &&
         (!lw->has_metadata || !lw->stream.has_items))
-        ok = error_set(&lw->failure, "the reply is no list of pods");
+        ok = error_set(&lw->failure, "the reply is not a list of pods");
     if (ok) {
         if (lw->phase == LISTING)
             list_ended(lw, now_ns);

@@ -83,7 +83,7 @@ static bool read_metadata(struct arena *a, const struct node *object,
     if (!node_map(object, "metadata", &meta, err))
         return false;
     if (!meta)
-        return error_set(err, "an object without metadata is no pod");
+        return error_set(err, "an object without metadata is not a pod");
     if (!node_text(meta, "name", &pod->name, err) ||
         !node_text(meta, "namespace", &pod->namespace_name, err) ||
         !node_text(meta, "uid", &pod->uid, err) ||
@@ -95,7 +95,7 @@ static bool read_metadata(struct arena *a, const struct node *object,
         !read_controller(meta, pod, err))
         return false;
     if (pod->name.n == 0)
-        return error_set(err, "an object without metadata.name is no pod");
+        return error_set(err, "an object without metadata.name is not a pod");
     if (created.n && !time_parse(created, 0, &pod->created_ns, &ignored))
         pod->created_ns = 0;
     return true;

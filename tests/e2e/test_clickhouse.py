@@ -215,7 +215,7 @@ class Options(Store):
                 (('--wal', self.path('wal')), 'need storage.store'),
                 (('--store', 'mysql://x/y'), 'must be a URL like'),
                 (('--store', 'clickhouse://me:secret@h/db'),
-                 'does not belong into the URL'),
+                 'does not belong in the URL'),
                 (('--store', 'clickhouse://h/d-b'), 'name of a database'),
                 (('--store', self.url, '--max-disk', '1GB'),
                  'max_disk cannot be used'),

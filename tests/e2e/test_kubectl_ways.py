@@ -132,7 +132,7 @@ class Ways(cluster.ClusterCase):
         for args, word in ((['top'], 'which pod?'), (['nosuch'], 'no command'),
                            (['falme'], 'did you mean flame?'),
                            (['top', '--secnods=1'], 'did you mean --seconds?'),
-                           (['top', 'x', '-cum'], 'put it behind "--"'),
+                           (['top', 'x', '-cum'], 'put it after "--"'),
                            (['top', 'x', '-nodecount=5'], 'a flag of pprof'),
                            (['get', 'services'], 'which collector?'),
                            (['top', 'x', '--seconds=0'], 'must be 1 to 65535'),

@@ -119,7 +119,7 @@ class Query(CollectorTest):
     def test_refusals(self):
         self.assert_refused('stop', 'services')  # the server runs
         self.pprofd.stop()
-        self.assert_refused('what is to be asked')
+        self.assert_refused('no query given')
         self.assert_refused('one of services, labels', 'servces')
         self.assert_refused('no parameter "nme"', 'labels', '--nme', 'x')
         self.assert_refused('flags of the store come before', 'top', '--data',

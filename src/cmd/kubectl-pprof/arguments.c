@@ -140,7 +140,7 @@ static bool read_flag(const char *word, struct given *out, struct error *err)
     } else {
         if (name.n > 1 && is_of_pprof(name))
             return error_set(err,
-                             "%s is a flag of pprof: put it behind \"--\", as "
+                             "%s is a flag of pprof: put it after \"--\", as "
                              "in kubectl pprof top NAME -- %s",
                              word, word);
         out->row = find_short(word[1]);

@@ -28,9 +28,8 @@ const char help_text[] =
     "             --context, --kubeconfig, --as, --token ... as in kubectl\n"
     "Where:       --port N  --scheme http|https  --path /debug/pprof  -c "
     "CONTAINER\n"
-    "             --via port-forward|proxy|exec    found out unless given\n"
-    "             --debug [--image IMAGE]    a container with tools, if need "
-    "be\n"
+    "             --via port-forward|proxy|exec    found automatically\n"
+    "             --debug [--image IMAGE]    add a container with tools\n"
     "Login:       --cert-secret NAMESPACE/NAME  --server-name NAME\n"
     "             --token-file FILE\n"
     "See also:    -v shows the kubectl commands; man kubectl-pprof\n";

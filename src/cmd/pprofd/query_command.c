@@ -125,7 +125,7 @@ static bool read_question(struct question *q, int argc, char **argv,
     bool has_selector = false;
 
     if (argc == 0)
-        return error_set(err, "what is to be asked? see pprofd query -h");
+        return error_set(err, "no query given: see pprofd query -h");
     q->kind = find_kind(argv[0], err);
     if (!q->kind)
         return false;

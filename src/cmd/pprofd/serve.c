@@ -238,7 +238,7 @@ static bool start(struct daemon *d, struct error *err)
 {
     set_log_level(&d->settings);
     if (d->settings.ignored_flags.n > 0)
-        log_warn("flags of profefe that have no meaning here are ignored",
+        log_warn("profefe flags that pprofd does not use are ignored",
                  log_str("flags", d->settings.ignored_flags));
     if (!make_guard(d, err))
         return false;

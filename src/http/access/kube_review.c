@@ -39,7 +39,7 @@ struct kube_review *kube_review_new(struct error *err)
     struct kube_review *r;
 
     if (!host || !*host || !port || !*port) {
-        error_set(err, "this process runs in no Kubernetes cluster: "
+        error_set(err, "not running in a Kubernetes cluster: "
                        "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT "
                        "are not set");
         return NULL;

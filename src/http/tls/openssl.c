@@ -70,7 +70,8 @@ static bool fill_table(struct openssl *t, struct error *err)
 #define X(result, name, takes) ok &= fill(ssl, #name, &t->name);
     OPENSSL_SSL_FUNCTIONS(X)
 #undef X
-    return ok || error_set(err, "libssl.so.3 is not the OpenSSL that we know");
+    return ok ||
+           error_set(err, "libssl.so.3 is not a supported version of OpenSSL");
 }
 
 /* With the lock: waits until nobody is inside, but not for ever. */

@@ -173,18 +173,18 @@ static bool check_reach(const struct serve_options *o, struct error *err)
     if (!serve_options_guard(o))
         return error_set_code(
             err, EACCES,
-            "%s can be reached from other machines, and whoever reaches it "
-            "may read the program's profiles: set client-ca "
+            "%s can be reached from other machines, and any client "
+            "could read the program's profiles: set client-ca "
             "(PPROF_CLIENT_CA) or token-file (PPROF_TOKEN_FILE) with "
             "tls-cert and tls-key (PPROF_TLS_CERT, PPROF_TLS_KEY), or listen "
-            "at 127.0.0.1, or say insecure (PPROF_INSECURE=1)",
+            "at 127.0.0.1, or set insecure (PPROF_INSECURE=1)",
             o->address);
     if (!o->tls_cert)
         return error_set_code(
             err, EACCES,
             "%s can be reached from other machines, and tokens would cross "
-            "the network in the clear: set tls-cert and tls-key "
-            "(PPROF_TLS_CERT, PPROF_TLS_KEY), or say insecure "
+            "the network unencrypted: set tls-cert and tls-key "
+            "(PPROF_TLS_CERT, PPROF_TLS_KEY), or set insecure "
             "(PPROF_INSECURE=1)",
             o->address);
     return true;

@@ -200,7 +200,7 @@ static bool explain(enum leak_end end, int status, struct error *err)
     case LEAK_DONE:
         return true;
     case LEAK_LATE:
-        return error_set(err, "the memory is too big to look through in %d s",
+        return error_set(err, "the memory is too large to search in %d s",
                          (int)(SCAN_NS / 1000000000));
     case LEAK_NO_MAPS:
         return error_set(err, "/proc/self/maps cannot be read");
@@ -214,7 +214,7 @@ static bool explain(enum leak_end end, int status, struct error *err)
         break;
     }
     return error_set(err,
-                     "the copy of the process that looks through its memory "
+                     "the copy of the process that searches its memory "
                      "was ended by signal %d",
                      WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 }

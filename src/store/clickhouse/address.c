@@ -57,7 +57,7 @@ static bool parse(struct str rest, struct clickhouse_address *a,
         a->user = str_first(rest, (size_t)at);
         rest = str_skip(rest, (size_t)at + 1);
         if (str_find_char(a->user, ':') >= 0)
-            return error_set(err, "the password does not belong into the URL, "
+            return error_set(err, "the password does not belong in the URL, "
                                   "where others can read it; use "
                                   "--store-password-file");
         if (!is_plain(a->user, "-._"))
