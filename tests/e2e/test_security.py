@@ -414,7 +414,7 @@ class BindAddress(TestCase):
         os.chmod(self.path('tokens'), 0o600)
         said = self.refused(PPROF_ADDR=':0',
                             PPROF_TOKEN_FILE=self.path('tokens'))
-        self.assertIn('in the clear', said)
+        self.assertIn('unencrypted', said)
         program = self.serve(PPROF_ADDR='0.0.0.0:0', PPROF_INSECURE='1',
                              PPROF_TOKEN_FILE=self.path('tokens'))
         url = program.url.replace('0.0.0.0', '127.0.0.1') + '/debug/pprof/'

@@ -104,8 +104,8 @@ TEST(a_wider_address_needs_authentication_and_tls)
     forget_environment();
     EXPECT(refuses(ASKED(.address = ":0"), "PPROF_CLIENT_CA"));
     EXPECT(refuses(ASKED(.address = "0.0.0.0:1"), "can be reached"));
-    EXPECT(refuses(ASKED(.address = ":0", .token_file = "t"), "in the clear"));
-    EXPECT(refuses(ASKED(.address = ":0", .kubernetes = 1), "in the clear"));
+    EXPECT(refuses(ASKED(.address = ":0", .token_file = "t"), "unencrypted"));
+    EXPECT(refuses(ASKED(.address = ":0", .kubernetes = 1), "unencrypted"));
     EXPECT(refuses(ASKED(.address = ":0", .tls_cert = "c", .tls_key = "k"),
                    "can be reached"));
     EXPECT(reads(ASKED(.address = ":0", .insecure = 1), &o));
