@@ -69,6 +69,25 @@ TEST(two_pipelined_requests_are_answered_in_order)
     http_server_free(s);
 }
 
+TEST(a_client_that_sends_half_a_head_is_disconnected)
+{
+    struct http_limits limits = http_default_limits;
+    struct http_server_options options = {
+        .address = "127.0.0.1:0", .limits = &limits, .handler = handle};
+    struct http_server *s;
+    char out[4096];
+    int fd;
+
+    limits.head_timeout_ns = SECOND / 5;
+    s = start_server(&options);
+    fd = connect_to(s);
+    say(fd, "GET / HTTP/1.1\r\nHost: h\r\n");
+    EXPECT(!str_contains(hear(fd, out, sizeof(out)), STR(" 200 ")));
+    EXPECT(recv(fd, out, 1, 0) == 0); /* closed, not a timeout of ours */
+    close(fd);
+    http_server_free(s);
+}
+
 TEST(a_chunked_body_and_100_continue)
 {
     struct http_server *s = start(8);
