@@ -13,6 +13,9 @@ import unittest
 BUILD = os.environ.get('PPROF_BUILD', 'build')
 PPROF = os.path.abspath(os.path.join(BUILD, 'pprof'))
 
+# For static programs: half of the time for gcc, and nothing that a test sees.
+STATIC_OPTIONS = '-Doptimization=1 -Ddebug=false'
+
 
 def needs(*programs):
     """Skips a test class where a program is not installed."""

@@ -44,7 +44,8 @@ def missing_packages():
 class Image(support.TestCase):
     @classmethod
     def setUpClass(cls):
-        done = run('sh', os.path.join(ROOT, 'scripts', 'build-static'), STATIC)
+        done = run('sh', os.path.join(ROOT, 'scripts', 'build-static'), STATIC,
+                   env=dict(os.environ, OPTIONS=support.STATIC_OPTIONS))
         if done.returncode:
             raise AssertionError(done.stdout[-3000:] + done.stderr)
 

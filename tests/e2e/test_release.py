@@ -118,7 +118,8 @@ class Arm64(cluster.ClusterCase):
     def setUpClass(cls):
         super().setUpClass()
         done = run('sh', os.path.join(SCRIPTS, 'build-static'), OTHER,
-                   'arm64', env=dict(os.environ, PROGRAMS='kubectl-pprof'))
+                   'arm64', env=dict(os.environ, PROGRAMS='kubectl-pprof',
+                                     OPTIONS=support.STATIC_OPTIONS))
         if done.returncode:
             raise AssertionError(done.stdout[-3000:] + done.stderr[-3000:])
 
