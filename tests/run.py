@@ -52,6 +52,7 @@ SUITES = [
     ('unit', 'build', 'unit', {}),
     ('replay', 'build', 'fuzz', {}),
     ('golden', 'build', 'golden', {}),
+    ('waiting', 'build', 'waiting', {}),
     ('end-to-end', 'build', 'e2e', {}),
     ('aarch64', 'build', 'cross', {}),
     ('browser', 'build', 'browser', {}),
@@ -64,8 +65,11 @@ SUITES = [
                             str(FUZZ_RUNS)], {}),
 ]
 
-# One process that mostly waits: those that follow need not wait for it.
-BESIDE = {'asan hostile'}
+# One process at a time, which mostly waits: the suites that follow need not
+# wait for it.
+BESIDE = {'waiting', 'asan hostile'}
+# Tests of a suite that run in another one.
+WITHOUT = {'e2e': 'waiting'}
 
 SAID_LINES = 25  # of what is said about a failure
 MAX_AGAIN = 5  # more test programs than that do not fail by chance
@@ -145,17 +149,21 @@ def build(directory):
     return None if made.returncode == 0 else made.stdout
 
 
-def meson_test(directory, suite, env, names):
+def meson_test(directory, suite, env, names=(), processes=None):
     """Runs the tests of a suite that are named, or all of them; yields the
     full name and the tally of each."""
+    choice = ['--suite', suite]
+    if suite in WITHOUT:
+        choice += ['--no-suite', WITHOUT[suite]]
+    if processes:
+        choice += ['--num-processes', str(processes)]
     log = 'testlog-' + suite + ('-again' if names else '')
     path = os.path.join(ROOT, directory, 'meson-logs', log + '.json')
     if os.path.exists(path):
         os.unlink(path)
     ran = subprocess.run(
-        ['meson', 'test', '-C', directory, '--suite', suite, '--no-rebuild',
-         '-t', TIMEOUT_FACTOR, '--logbase', log,
-         *(['--num-processes', '1', *names] if names else [])],
+        ['meson', 'test', '-C', directory, *choice, '--no-rebuild',
+         '-t', TIMEOUT_FACTOR, '--logbase', log, *names],
         cwd=ROOT, env={**os.environ, **env},
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if not os.path.exists(path):
@@ -174,13 +182,13 @@ def meson_test(directory, suite, env, names):
             yield test['name'], tally
 
 
-def run_meson_suite(directory, suite, env):
+def run_meson_suite(directory, suite, env, processes):
     """Runs a suite with `meson test`, and what failed once more, alone."""
-    tallies = dict(meson_test(directory, suite, env, []))
+    tallies = dict(meson_test(directory, suite, env, processes=processes))
     failed = [name for name, tally in tallies.items() if tally.failures]
     if failed and len(failed) <= MAX_AGAIN and suite not in failed:
         names = [name.split(' / ')[-1] for name in failed]
-        for name, again in meson_test(directory, suite, env, names):
+        for name, again in meson_test(directory, suite, env, names, 1):
             if name in failed and not again.failures:
                 again.unsteady = tallies[name].failures
                 tallies[name] = again
@@ -222,10 +230,13 @@ def show_cases(word, colour, cases):
 
 def run_suite(suite):
     """Its tally, and how long it took."""
-    _, directory, what, env = suite
+    name, directory, what, env = suite
     start = time.time()
-    tally = (run_meson_suite(directory, what, env)
-             if isinstance(what, str) else run_command(what, env))
+    if isinstance(what, str):
+        tally = run_meson_suite(directory, what, env,
+                                1 if name in BESIDE else None)
+    else:
+        tally = run_command(what, env)
     return tally, time.time() - start
 
 
@@ -271,6 +282,8 @@ class Run:
 def main():
     names = [suite[0] for suite in SUITES]
     wanted = sys.argv[1:] or names
+    if 'end-to-end' in wanted:
+        wanted = [*wanted, 'waiting']
     unknown = [name for name in wanted if name not in names]
     if unknown:
         sys.exit('no suite %s; there are: %s' % (unknown[0], ', '.join(names)))
