@@ -6,7 +6,7 @@
 #include "base/str.h"
 
 /*
- * What a document is read from, and what it may cost.
+ * The source of a document, and limits for reading it.
  */
 struct document_source {
     const char *name; /* of the file, for errors */

@@ -28,7 +28,7 @@ struct pprof_symbol_question {
     bool *left_out; /* set when a unit did not fit */
 };
 
-/* False: no debug information of that build is to be had. */
+/* False: there is no debug information for that build. */
 bool pprof_symbol_resolve(const struct pprof_symbol_question *q);
 
 #define PPROF_SYMBOL_LIBRARY  "libpprof-symbol.so"

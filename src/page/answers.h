@@ -31,8 +31,8 @@ void answers_release(struct answers *a); /* while nobody asks */
 /* Appends the answer to `out`.  False: out of memory, or what went wrong. */
 typedef bool answer_maker(void *arg, struct buf *out, struct error *err);
 
-/* Appends what is kept for the key, else what `make` makes, which is kept
- * from then on.  A failure is told to the asking thread alone. */
+/* Appends the cached answer for the key.  If there is none, calls `make` and
+ * caches its answer.  Only the calling thread gets an error of `make`. */
 bool answers_get(struct answers *a, struct str key, answer_maker *make,
                  void *arg, struct buf *out, struct error *err);
 

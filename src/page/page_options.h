@@ -6,7 +6,7 @@
 #include "report/config.h"
 
 /*
- * What a page is told when it is made.  All texts outlive the page.
+ * Options for making a page.  All texts must outlive the page.
  */
 struct objects;   /* symbol/objects.h */
 struct asset_set; /* page/assets.h */

@@ -25,8 +25,8 @@ void reply_text(struct page_request *q, int status, struct str words);
 /* {"error": "…"} */
 void reply_json_error(struct page_request *q, int status, struct str words);
 
-/* Why a request failed: status 400, or 503 if it ran out of memory, with the
- * words, which are also told to whoever started the server. */
+/* Replies that the request failed: status 400, or 503 if it ran out of memory,
+ * with the error's text.  The text is also reported to the server's owner. */
 void reply_failure(struct page_request *q, const struct error *err);
 void reply_json_failure(struct page_request *q, const struct error *err);
 

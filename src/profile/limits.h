@@ -4,8 +4,8 @@
 #include <stddef.h>
 
 /*
- * What a profile from a stranger may cost.  A reader that meets more fails
- * with an error that names the limit.
+ * Limits for profiles from untrusted sources.  A reader that exceeds one fails
+ * with an error that names it.
  */
 struct profile_limits {
     size_t input_bytes;    /* as they come in */

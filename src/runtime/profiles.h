@@ -10,9 +10,9 @@
 #include "runtime/write/snapshot.h"
 
 /*
- * The profiles that can be had at any moment, by name: what the endpoint's
- * index lists and what pprof_write_profile() writes.  The CPU profile takes
- * time and is in cpu.h.
+ * The profiles that can be written at any moment, by name: those in the
+ * endpoint's index and those that pprof_write_profile() writes.  The CPU
+ * profile takes time and is in cpu.h.
  *
  *     const struct profile_kind *k = profiles_find(STR("threads"));
  *     profiles_write(k, debug, out, &err);

@@ -29,10 +29,10 @@ struct store_options {
     /* Intake. */
     size_t body_bytes;     /* of one put as it comes in */
     size_t inflated_bytes; /* after gunzip */
-    size_t large_puts;     /* so many of over 2 MB inflated at a time */
+    size_t large_puts;     /* at a time, of over 2 MB inflated */
     size_t queue_profiles, queue_bytes;
-    size_t commit_profiles; /* at most so many per commit */
-    int64_t commit_wait_ns; /* a commit waits this long for company */
+    size_t commit_profiles; /* most profiles per commit */
+    int64_t commit_wait_ns; /* a commit waits this long for others */
 
     /* Bounds on what one put may bring; over them it is STORE_TOO_LARGE. */
     size_t max_samples, max_depth, max_nodes, max_labels, max_label_bytes;

@@ -6,7 +6,7 @@
 
 /*
  * Opens the binaries that the mappings name and fills in lines and functions.
- * What cannot be had costs a line in `messages`.
+ * Each binary that cannot be read is reported in a line of `messages`.
  */
 void symbolize_local(struct profile *p, bool names_only, bool force,
                      struct buf *messages);

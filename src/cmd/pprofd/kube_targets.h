@@ -6,8 +6,8 @@
 
 /*
  * The pods that a kubernetes_sd_config of a job describes, as a discovery of
- * the scraper.  False and *err: the configuration cannot be used.  That the
- * API server cannot be reached is told by the discovery later.
+ * the scraper.  False and *err: the configuration cannot be used.  If the API
+ * server cannot be reached, the discovery reports that later.
  */
 bool kube_targets_make(const struct scrape_job *job,
                        const struct scrape_kube *config, struct discovery *out,

@@ -35,7 +35,7 @@ struct discovery_ops {
                      size_t *n, struct error *err);
 
     /* The certificates of a Secret, "NAMESPACE/NAME"; NULL: it has none.
-     * False if it cannot be had, with the code EAGAIN while it is being
+     * False if it is not available, with the code EAGAIN while it is being
      * read for the first time. */
     bool (*secret)(void *d, struct arena *a, struct str name,
                    struct tls_material *out, struct error *err);

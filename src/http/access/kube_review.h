@@ -28,7 +28,7 @@ void kube_review_free(struct kube_review *r);
 
 enum review_verdict {
     REVIEW_ALLOWED,
-    REVIEW_FORBIDDEN, /* a known user, who may not */
+    REVIEW_FORBIDDEN, /* a known user without the right */
     REVIEW_UNKNOWN,   /* nobody's token */
     REVIEW_FAILED,    /* the cluster did not say: err has the words */
 };
@@ -44,8 +44,8 @@ bool kube_review_remembers(struct kube_review *r, struct str token,
                            size_t size, enum review_verdict *out);
 
 /*
- * What the two replies say, exactly; false for everything that is no clear
- * answer.  *user gets the spec of the SubjectAccessReview: who it is, as
+ * Parse the two replies strictly; false for anything but a clear answer.
+ * *user gets the user for the spec of the SubjectAccessReview, as
  * members "user", "uid", "groups" and "extra" of a JSON object.
  */
 bool review_read_token(struct str reply, bool *authenticated, char *who,

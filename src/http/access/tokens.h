@@ -14,7 +14,7 @@
  * Bearer tokens are compared with tokens, HTTP basic with pairs, and its
  * password with tokens too, whatever the user is called.
  *
- * What a secret is good for may follow it:
+ * Attributes after a secret restrict it:
  *
  *     s3cret scope=write services=api,web-*
  *

@@ -19,9 +19,9 @@
  *
  * Within a lane there are two ranks.  The better one goes first, but every
  * fourth turn is for the worse.  Connections of a rank take turns in the order
- * in which they became ready; handshakes the other way round, since whoever
- * waits longest has probably given up, and a queue of them would make
- * everybody wait too long.
+ * in which they became ready.  Handshakes go in reverse order: the client that
+ * has waited longest has probably given up, and serving such clients first
+ * would make all others wait too long.
  */
 enum lane {
     LANE_TRUSTED,

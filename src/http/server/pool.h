@@ -47,7 +47,7 @@ struct pool {
 void pool_init(struct pool *p, const struct pool_options *options);
 void pool_release(struct pool *p);
 
-/* False: no thread can be had. */
+/* False: no thread could be started. */
 bool pool_add(struct pool *p, struct job *job);
 
 /* All that are done, linked by `next`, and all that have pieces to send,

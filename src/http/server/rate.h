@@ -7,22 +7,23 @@
 #include "base/str.h"
 
 /*
- * How often each client may ask: so many times a minute, all at once if it
- * likes.  Remembers a fixed number of clients; of two that fall into the same
- * place the busier one is remembered.  For one thread.
+ * A rate limit: each client may send `per_minute` requests per minute, also in
+ * one burst.  Remembers a fixed number of clients; if two share a place, the
+ * busier one is remembered.  Not thread-safe.
  */
 #define RATE_CLIENTS 256
 
 struct rate {
-    unsigned per_minute; /* 0: as often as it likes */
+    unsigned per_minute; /* 0: no limit */
     uint64_t seed;
     struct {
         uint64_t client;
-        int64_t free_ns; /* when all that it has asked is paid for */
+        int64_t free_ns; /* past requests use up the rate until then */
     } places[RATE_CLIENTS];
 };
 
-/* Counts one request of a client ("10.0.0.1") at a time; may it be had? */
+/* Counts a request of a client ("10.0.0.1").  Returns true if it is within the
+ * limit. */
 bool rate_allows(struct rate *r, struct str client, int64_t now_ns);
 
 /* Would it be refused one now?  Counts nothing. */

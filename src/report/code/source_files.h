@@ -35,7 +35,7 @@ struct source_files {
 void source_files_init(struct source_files *s, struct arena *a,
                        struct str source_path, struct str trim_path);
 
-/* Never NULL: a file that cannot be had is one with an error. */
+/* Never NULL: a file that cannot be read is returned with an error. */
 const struct source_file *source_files_get(struct source_files *s,
                                            struct str name);
 

@@ -43,7 +43,7 @@ bool perf_event_is_wise(struct error *err);
 
 /*
  * The first event on a machine makes the kernel wait for every CPU, 10 to
- * 30 ms.  Whoever holds this one when the others are opened spares them that.
+ * 30 ms.  Hold this event while you open others, and they do not wait.
  * A file descriptor that counts nothing, or -1.
  */
 int perf_event_warm(void);

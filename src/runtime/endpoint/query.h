@@ -23,7 +23,7 @@ bool query_seconds(struct str query, double *out);
 /* A number up to max; 0 if there is none. */
 uint64_t query_number(struct str query, struct str key, uint64_t max);
 
-/* Is it there as a number that is not 0? */
+/* Returns true if the parameter is present and is a number other than 0. */
 bool query_flag(struct str query, struct str key);
 
 /* debug=: any decimal integer; everything else is 0. */

@@ -11,8 +11,8 @@
  * The endpoint on a socket of its own, behind its guard.  One per process.
  * On success a line on stderr says where it is.
  *
- * /healthz and /readyz answer everybody: who asks has no certificate, and
- * learns that the process lives, nothing else.
+ * /healthz and /readyz need no authentication: probes have no certificate, and
+ * the reply says only that the process is alive.
  */
 bool serve_start(const struct serve_options *options, struct error *err);
 void serve_stop(void);

@@ -18,7 +18,7 @@ struct pprof_serve_options;
  */
 struct serve_options {
     const char *address;
-    bool insecure; /* said in so many words */
+    bool insecure; /* set explicitly */
     bool quiet;    /* no line on stderr that says where it is */
 
     const char *tls_cert, *tls_key, *client_ca;

@@ -36,7 +36,7 @@
 #define HEAP_ALIGN_RATE   (64 * 1024) /* from here on blocks are aligned */
 #define HEAP_ALIGN_MAX    (32 * 1024) /* bigger ones only where it is free */
 
-/* While nothing is sampled a thread looks again after so many bytes. */
+/* While sampling is off, a thread checks again after this many bytes. */
 #define HEAP_RECHECK_BYTES 65536
 
 /* Go's depth for heap stacks. */
@@ -153,7 +153,7 @@ static inline bool heap_may_know(const void *p)
  * Then the number of its rate, else 0.  Draws the next distance. */
 uint32_t heap_due(size_t size);
 
-/* Shall a sampled block of this size be aligned? */
+/* Returns true if a sampled block of this size is to be page-aligned. */
 static inline bool heap_aligns(uint32_t rate, size_t size)
 {
     return size < HEAP_ALIGN_MAX &&
@@ -180,8 +180,8 @@ struct stack_record *heap_site_without_room(uint64_t size, uint32_t rate);
  * but off.  False: out of memory. */
 bool heap_start(struct error *err);
 
-/* A mean of so many bytes between samples; 1: everything, 0: nothing.  The
- * caller's thread follows at once, others after some allocations.  False: no
+/* Sets the average number of bytes between samples; 1: every block, 0: none.
+ * The calling thread uses it at once, others after some allocations.  False: no
  * hooks, or too many different rates. */
 bool heap_set_rate(uint64_t rate, struct error *err);
 uint64_t heap_rate(void); /* 0: off */

@@ -9,9 +9,9 @@
 /*
  * The sampled blocks that are not freed yet, by address.
  *
- * Who holds a block is the only one who may free it, so no address is added
- * or removed by two threads at once: claiming a free slot is the one race,
- * and no lock is needed.  Signal handlers may do everything here.
+ * Only the owner of a block may free it, so two threads never add or remove the
+ * same address at once.  The only race is for a free slot, so no lock is
+ * needed.  Signal handlers may do everything here.
  *
  * Levels of buckets, each level four times the one above it.  A block goes
  * into the one bucket of the first level that its address names; when all

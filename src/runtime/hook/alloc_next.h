@@ -8,9 +8,9 @@
  * The allocator below the hooks: libc's, or another one that the program
  * brings (jemalloc, tcmalloc, mimalloc …).
  *
- * Before it is known, every entry is a stand-in that finds it out first.
- * Whoever looks for it may need memory (dlsym allocates in some versions of
- * libc): that comes from a small arena of pages here.  Such a block looks
+ * Until it is known, every entry is a stand-in that looks it up first.  The
+ * lookup may need memory (dlsym allocates in some versions of libc), which
+ * comes from a small arena of pages here.  Such a block looks
  * like a sampled one to free(), which then finds it here and leaves it alone.
  */
 struct alloc_next {

@@ -46,8 +46,8 @@
  *   PPROF_HEAPPROFILE=FILE       heap profile, written when the program ends:
  *                                what is in use then, what was in use at the
  *                                peak, and all that was allocated
- *   PPROF_HEAP_INTERVAL=SECONDS  also write it so often, to FILE.1, FILE.2 …
- *   PPROF_MEM_RATE=BYTES         one allocation in so many bytes is sampled,
+ *   PPROF_HEAP_INTERVAL=SECONDS  also write it this often, to FILE.1, FILE.2 …
+ *   PPROF_MEM_RATE=BYTES         on average, one sample per BYTES bytes,
  *                                524288; 1: all, 0: none.  Without it memory
  *                                is sampled only if something else asks for
  *                                it: PPROF_ADDR, PPROF_HEAPPROFILE,
@@ -76,7 +76,7 @@
  * _Exit, a signal that ends it (end_signals.h), exec (which writes FILE.exec1
  * and so on, run_files.h) and daemon(3).  After SIGKILL there is no file.
  *
- * Whatever was asked for and cannot be had is worth a line on stderr.
+ * A request that cannot be fulfilled is reported in one line on stderr.
  *
  * Called once from the library's constructor.
  */

@@ -27,7 +27,7 @@
 
 struct lock_line {
     _Atomic uint32_t busy;
-    uint32_t n;                 /* waiters; by whoever has made it busy */
+    uint32_t n;                 /* waiters; written only while busy */
     uint64_t sum;               /* of the times since when they count; wraps */
     _Atomic uintptr_t lock;     /* the address; 0: free */
     _Atomic int64_t charged_ns; /* the last charge */

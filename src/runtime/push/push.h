@@ -11,7 +11,7 @@
  * Profiles of this process, pushed to a collector.
  *
  * Every interval a CPU profile of some seconds is taken (and a wall profile,
- * if it is wanted), then the profiles that can be had at once: heap, block,
+ * if it is wanted), then the profiles that take no time: heap, block,
  * mutex, threads.  Intervals are drawn at random around the mean, so that a
  * fleet that was started at the same moment does not push in step.
  *

@@ -6,11 +6,10 @@
 /*
  * Does a thread that is awake run, or wait for a CPU?
  *
- * Seen from another thread the answer depends on where that one runs: on the
- * same CPU it is always "waits".  So it is not looked at but counted: of the
- * time since the last look that the thread was awake, the scheduler knows how
- * much it ran, and so many of the looks are called running, one after the
- * other as they become due.
+ * Another thread cannot simply look: if it shares the CPU, the answer is always
+ * "waits".  So the scheduler's statistics decide.  They say which part of the
+ * time since the last look the thread ran, and the same part of the looks is
+ * called running.
  */
 struct run_share {
     int64_t time_ns, cpu_ns;   /* at the last look; 0: there was none */

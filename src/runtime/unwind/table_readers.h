@@ -84,7 +84,7 @@ void table_readers_turn(struct table_readers *t);
 /* Gives everything up without freeing it: somebody may still be using it. */
 void table_readers_abandon(struct table_readers *t);
 
-/* Frees everything, whoever reads. */
+/* Frees everything, even if there are readers. */
 void table_readers_release(struct table_readers *t);
 
 #endif

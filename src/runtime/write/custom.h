@@ -10,9 +10,9 @@
 #include "runtime/write/snapshot.h"
 
 /*
- * The program's own profiles: things that are there now, each with the stack
- * that brought it.  Made by pprof_profile_new() and never freed, so that
- * whoever has found one may keep it.
+ * The program's own profiles: things that exist now, each with the stack that
+ * created it.  Made by pprof_profile_new() and never freed, so a pointer to a
+ * profile stays valid.
  *
  * A thing is known by its key; a hash index of keys, guarded by the profile's
  * lock, says which stack counts it.  Different stacks are kept once, as

@@ -37,7 +37,8 @@ struct line_lookup {
 struct line_lookup *line_lookup_new(void); /* NULL: out of memory */
 void line_lookup_free(struct line_lookup *l);
 
-/* Can lines be had at all?  Loads the library: not with the lock. */
+/* Returns true if lines are available.  Loads the library, so do not hold the
+ * lock. */
 bool lines_wanted(void);
 
 /* Notes which module each address is in; they rise.  Hold runtime.lock.

@@ -21,8 +21,8 @@ struct snapshot {
     struct threads threads; /* of a dump, else empty */
 };
 
-/* A snapshot of counts with an empty table of so many slots (a power of two)
- * and bytes; _take functions start with it.  False: out of memory. */
+/* A snapshot of counts with an empty table of `slots` slots (a power of two)
+ * and `bytes` bytes; _take functions start with it.  False: out of memory. */
 bool snapshot_begin(struct snapshot *s, const char *name, uint32_t slots,
                     size_t bytes, struct error *err);
 void snapshot_release(struct snapshot *s);
