@@ -4,11 +4,6 @@
  * back early, and costs no page that is never touched.  (A vector of a
  * hundred million location indices is the case that matters.)
  *
- * Huge pages are not asked for.  Touching 100 MB takes 46 to 54 ms with small
- * pages.  With huge ones it takes 12 ms once a process has had them, but 160 to
- * 320 ms the first time if memory is fragmented, and most processes that read
- * a profile do it once.
- *
  * A few chunks that are free wait for the next arena.  Reading small profiles
  * one after another would otherwise give the same pages back to the kernel and
  * get them again each time, which takes longer than decoding them.
