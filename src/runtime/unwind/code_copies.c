@@ -38,13 +38,19 @@ static void take(struct code_copies *c, const struct modules *m,
     c->v[c->n++] = (struct code_copy){e->start, e->limit, origin - e->start};
 }
 
+void code_copies_take(struct code_copies *c, const struct modules *m,
+                      const struct maps *maps)
+{
+    for (size_t i = 0; i < maps->entries.n; i++)
+        take(c, m, maps_at(maps, i));
+}
+
 void code_copies_look(struct code_copies *c, const struct modules *m)
 {
     struct maps maps;
 
     if (maps_read(&maps, "/proc/self/maps"))
-        for (size_t i = 0; i < maps.entries.n; i++)
-            take(c, m, maps_at(&maps, i));
+        code_copies_take(c, m, &maps);
     maps_release(&maps);
 }
 

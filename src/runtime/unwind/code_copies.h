@@ -12,6 +12,7 @@
  * Copies are remembered when they are gone, so that samples taken in them
  * still get names.  Hold runtime.lock.
  */
+struct maps;
 struct modules;
 
 #define CODE_COPIES_MAX 16
@@ -26,6 +27,10 @@ struct code_copies {
 
 /* Looks for copies of these modules in /proc/self/maps. */
 void code_copies_look(struct code_copies *c, const struct modules *m);
+
+/* The same for whoever has read that file already. */
+void code_copies_take(struct code_copies *c, const struct modules *m,
+                      const struct maps *maps);
 
 /* Where the loader has put the code at an address: the same address, unless
  * it is in a copy. */

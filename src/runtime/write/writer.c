@@ -136,8 +136,6 @@ static bool collect_mappings(struct writer *w)
     const struct modules *m = &runtime.modules;
     bool ok = true;
 
-    if (!maps_read(&w->maps, "/proc/self/maps"))
-        w->maps.entries.n = 0;
     for (int pass = 0; pass < 2 && ok; pass++) {
         for (size_t i = 0; i < w->maps.entries.n && ok; i++) {
             const struct maps_entry *e = maps_at(&w->maps, i);
@@ -511,8 +509,10 @@ bool profile_write(const struct profile_spec *spec,
 
     runtime_lock();
     modules_refresh(&runtime.modules);
-    code_copies_look(&runtime.copies, &runtime.modules);
     writer_init(&w, spec);
+    if (!maps_read(&w.maps, "/proc/self/maps"))
+        w.maps.entries.n = 0;
+    code_copies_take(&runtime.copies, &runtime.modules, &w.maps);
     ok = collect_addresses(&w, table);
     w.lookup = ok && with_lines ? line_lookup_new() : NULL;
     if (w.lookup && line_lookup_plan(w.lookup, &runtime.modules, w.addresses.p,
