@@ -22,7 +22,7 @@ _pprofd()
     --addr)
         COMPREPLY=($(compgen -W '127.0.0.1:10100 :10100 unix:' -- "$cur"))
         return;;
-    --client-allow|--exit-timeout|--hosts|--max-body|--max-disk|--max-inflated|--retention|--s3-endpoint|--archive|--store|--cluster|--wal-max)
+    --client-allow|--exit-timeout|--hosts|--max-body|--max-disk|--max-inflated|--retention|--s3-endpoint|--archive|--store|--cluster|--store-timeout|--wal-max)
         return;;
     esac
     if [[ $cur == -* && ${COMP_WORDS[1]} == scrape ]]; then
@@ -43,6 +43,7 @@ _pprofd_flags='--addr --archive --client-allow --client-ca --config --data --exi
     --hosts --insecure --kubernetes --log.level --max-body --max-disk
     --max-inflated --retention --s3-endpoint --scrape-self --tls-cert --tls-key
     --token-file --store --store-password-file --store-ca --store-cert
-    --store-key --cluster --wal --wal-max'
+    --store-key --cluster --store-timeout --wal
+    --wal-max'
 
 complete -F _pprofd pprofd

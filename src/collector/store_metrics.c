@@ -23,6 +23,10 @@ static void gauge(struct buf *out, const char *name, const char *help,
 
 static void write_state(const struct store_stats *s, struct buf *out)
 {
+    gauge(out, "pprofd_store_up",
+          "1 if profiles can be written to the store; the log has the reason "
+          "if not.",
+          !s->trouble[0]);
     gauge(out, "pprofd_store_disk_bytes", "Size of all files of the store.",
           s->disk_bytes);
     gauge(out, "pprofd_store_memory_bytes",

@@ -274,6 +274,11 @@ struct store_stats {
     uint64_t dropped_labels;
     uint64_t background_errors;
     char last_background_error[256];
+
+    /* Why profiles cannot be written now; "" if they can.  The store may
+     * accept them nevertheless, into its log. */
+    char trouble[256];
+    bool is_unreachable; /* neither written nor read, nor logged */
 };
 
 /* Space by service and type.  Dictionaries are shared by the types of a

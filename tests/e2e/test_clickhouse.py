@@ -3,55 +3,15 @@ give the same answers is for the collector's own tests to show, which run on
 all of them."""
 
 import os
-import re
 import signal
 import subprocess
-import threading
 import time
 import unittest
 
 import clickhouse
 import support
-from collector import (PPROFD, Pprofd, SECOND, TIME, cpu_profile,
-                       heap_profile)
-
-RANGE = {'from': '2019-05-30T21:00:00Z', 'to': '2019-05-30T22:00:00Z'}
-KILLS = int(os.environ.get('PPROF_TEST_KILLS', '2'))
-
-
-class Store(support.TestCase):
-    """Collectors on a database of their own."""
-
-    KIND = '18.16'
-
-    def setUp(self):
-        super().setUp()
-        self.server = clickhouse.shared(self.KIND)
-        self.url = self.server.url()
-        self.database = self.url.rpartition('/')[2]
-        self.n = 0
-
-    def collector(self, *args, url=None, **more):
-        self.n += 1
-        pprofd = Pprofd(self.path('data%d' % self.n), '--store',
-                        url or self.url, *args, **more)
-        self.addCleanup(pprofd.stop)
-        return pprofd
-
-    def sql(self, text):
-        return self.server.query(text.replace('DB.', self.database + '.'))
-
-    def stored(self, pprofd, body, **query):
-        reply = pprofd.post(body, **{'service': 'api', 'type': 'cpu', **query})
-        self.assertEqual(reply.status, 200, reply.text)
-        return reply.json['body']['id']
-
-    def top(self, pprofd, query='cpu{service="api"}', **more):
-        reply = pprofd.get('/api/1/top', query=query, **RANGE,
-                           **{'sample_index': 'samples', **more})
-        self.assertEqual(reply.status, 200, reply.text)
-        return {row['name']: row['flat'] for row in reply.json['rows']
-                if row['flat']}
+from clickhouse import RANGE, StoreTest
+from collector import PPROFD, SECOND, TIME, cpu_profile, heap_profile
 
 
 class TwoKinds:
@@ -192,15 +152,15 @@ class TwoKinds:
                           if row['flat']], ['x'])
 
 
-class OldServer(TwoKinds, Store):
+class OldServer(TwoKinds, StoreTest):
     pass
 
 
-class CurrentEngine(TwoKinds, Store):
+class CurrentEngine(TwoKinds, StoreTest):
     KIND = '26.x'
 
 
-class Options(Store):
+class Options(StoreTest):
     def refused(self, *args):
         ran = subprocess.run([PPROFD, 'serve', '--addr', '127.0.0.1:0', *args],
                              capture_output=True, text=True, timeout=60)
@@ -268,169 +228,6 @@ class Options(Store):
         pprofd = self.collector(url=url)
         self.stored(pprofd, cpu_profile({'main;a': 1}))
         self.assertEqual(self.top(pprofd), {'a': 1})
-
-
-class Load:
-    """Threads that post, and know what was acknowledged."""
-
-    def __init__(self, pprofd):
-        self.pprofd, self.ids, self.refused = pprofd, [], 0
-        self.ending = False
-        self.threads = [threading.Thread(target=self.run, args=(i,))
-                        for i in range(4)]
-        for thread in self.threads:
-            thread.start()
-
-    def run(self, number):
-        i = 0
-        while not self.ending:
-            reply = self.pprofd.post(
-                cpu_profile({'main;t%d' % number: 1, 'main;n%d' % i: 1},
-                            TIME + i * 1000000), service='api', type='cpu',
-                labels='thread=%d' % number)
-            i += 1
-            if reply.status == 200:
-                self.ids.append(reply.json['body']['id'])
-            else:
-                self.refused += 1
-                time.sleep(0.05)
-
-    def end(self):
-        self.ending = True
-        for thread in self.threads:
-            thread.join()
-
-
-class Outage(Store):
-    """ClickHouse that goes away."""
-
-    def setUp(self):
-        super().setUp()
-        self.server = clickhouse.Old()
-        self.addCleanup(self.server.stop)
-        self.url = self.server.url()
-        self.database = self.url.rpartition('/')[2]
-
-    def listed(self, pprofd):
-        ids, token = [], {}
-        while True:
-            reply = pprofd.get('/api/1/profiles', limit='1000', **RANGE,
-                               **token)
-            self.assertEqual(reply.status, 200, reply.text)
-            ids += [p['id'] for p in reply.json['profiles']]
-            token = {'after': reply.json.get('next')}
-            if not token['after']:
-                return ids
-
-    def kill_under_load(self, pprofd):
-        load = Load(pprofd)
-        try:
-            for _ in range(KILLS):
-                time.sleep(1)
-                self.server.kill()
-                time.sleep(1)
-                self.server.start()
-            time.sleep(1)
-        finally:
-            load.end()
-        return load
-
-    def check(self, pprofd, load):
-        """Everything that was acknowledged is there, and once."""
-        found = self.listed(pprofd)
-        self.assertEqual(len(found), len(set(found)))
-        self.assertEqual(set(load.ids) - set(found), set())
-        total = sum(n for name, n in self.top(pprofd).items()
-                    if name.startswith('t'))
-        self.assertEqual(total, len(found))
-
-    def wait_for_empty_log(self, pprofd):
-        end = time.monotonic() + 120
-        while time.monotonic() < end:
-            if re.search(r'^pprofd_store_wal_profiles 0$',
-                         pprofd.get('/metrics').text, re.M):
-                return
-            time.sleep(0.2)
-        self.fail('the log is not sent')
-
-    def test_killed_under_load(self):
-        pprofd = self.collector()
-        load = self.kill_under_load(pprofd)
-        self.assertGreater(len(load.ids), 0)
-        self.check(pprofd, load)
-
-    def test_killed_under_load_with_a_log(self):
-        pprofd = self.collector('--wal', self.path('wal'))
-        load = self.kill_under_load(pprofd)
-        self.assertEqual(load.refused, 0)
-        self.wait_for_empty_log(pprofd)
-        self.check(pprofd, load)
-
-    def test_log_survives_everything(self):
-        """ClickHouse away from the start, pprofd killed, log full."""
-        self.server.kill()
-        pprofd = self.collector('--wal', self.path('wal'), '--wal-max', '20KB')
-        ids = []
-        for i in range(1000):
-            reply = pprofd.post(cpu_profile({'main;t': 1, 'main;n%d' % i: 0},
-                                            TIME + i * 1000000),
-                                service='api', type='cpu')
-            if reply.status != 200:
-                break
-            ids.append(reply.json['body']['id'])
-        self.assertEqual(reply.status, 503, reply.text)
-        self.assertIn('log is full', reply.text)
-        self.assertGreater(len(ids), 0)
-        self.assertEqual(pprofd.get('/api/1/services', **RANGE).status, 503)
-        pprofd.kill()
-        self.server.start()
-        pprofd = self.collector('--wal', self.path('wal'))
-        self.wait_for_empty_log(pprofd)
-        self.assertEqual(set(self.listed(pprofd)), set(ids))
-        self.assertEqual(self.top(pprofd), {'t': len(ids)})
-
-
-class Cluster(Store):
-    """Two servers with a Distributed table.  Replication needs ZooKeeper, so
-    the replicated engines are replaced before the tables are made."""
-
-    def test_sharded_by_service(self):
-        ports = [[support.free_port() for _ in range(3)] for _ in range(2)]
-        more = '<remote_servers><both>%s</both></remote_servers>' % ''.join(
-            '<shard><internal_replication>true</internal_replication><replica>'
-            '<host>127.0.0.1</host><port>%d</port></replica></shard>' % tcp
-            for _, tcp, _ in ports)
-        servers = [clickhouse.Old(more=more, ports=p) for p in ports]
-        for server in servers:
-            self.addCleanup(server.stop)
-        url = 'clickhouse://127.0.0.1:%d,127.0.0.1:%d/fleet' % (
-            ports[0][0], ports[1][0])
-        schema = subprocess.run(
-            [PPROFD, 'schema', '--plain', '--store', url, '--cluster', 'both'],
-            capture_output=True, text=True, check=True).stdout
-        self.assertIn("ENGINE = ReplicatedMergeTree('/clickhouse/tables/"
-                      "{shard}/fleet/pprofd_profiles', '{replica}')", schema)
-        self.assertIn('Distributed(both, fleet, pprofd_profiles_local, '
-                      'cityHash64(service))', schema)
-        single = re.sub(r"Replicated(\w*MergeTree)\('[^']*', '[^']*'\)",
-                        r'\1', schema).replace(' ON CLUSTER both', '')
-        single = single.replace('fleet.pprofd_schema (version) VALUES',
-                                'fleet.pprofd_schema_local (version) VALUES')
-        for server in servers:
-            server.query('CREATE DATABASE fleet')
-            for statement in single.split(';\n'):
-                if statement.strip():
-                    server.query(statement)
-        pprofd = self.collector('--cluster', 'both', url=url)
-        for i in range(12):
-            self.stored(pprofd, cpu_profile({'main;s%d' % i: 1}),
-                        service='s%d' % i)
-        counts = [int(s.query('SELECT count() FROM fleet.'
-                              'pprofd_profiles_local')) for s in servers]
-        self.assertEqual(sum(counts), 12)
-        self.assertGreater(min(counts), 0, counts)
-        self.assertEqual(self.top(pprofd, 'cpu{service=~"s.*"}'),
-                         {'s%d' % i: 1 for i in range(12)})
 
 
 if __name__ == '__main__':

@@ -5,6 +5,7 @@
 
 #include "store/clickhouse/address.h"
 #include "store/clickhouse/clickhouse.h"
+#include "store/clickhouse/refusal.h"
 #include "store/clickhouse/sql.h"
 
 TEST(addresses)
@@ -46,6 +47,44 @@ TEST(wrong_addresses)
 
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
         EXPECT(!clickhouse_address_parse(str_from(wrong[i]), &a, &err));
+}
+
+TEST(refusals)
+{
+    static const struct {
+        const char *words;
+        long http_status;
+        int code;
+        enum store_status status;
+        const char *sentence;
+    } cases[] = {
+        {"Code: 252, e.displayText() = DB::Exception: Too many parts (300)., "
+         "e.what() = DB::Exception",
+         500, 252, STORE_BUSY,
+         "ClickHouse at h: Too many parts (300).; it merges more slowly than "
+         "profiles arrive: give it faster disks, or add a shard"},
+        {"Code: 75. DB::Exception: Cannot write to file, errno: 28, strerror: "
+         "No space left on device (version 26.1)",
+         500, 75, STORE_BUSY,
+         "ClickHouse at h: Cannot write to file, errno: 28, strerror: No space "
+         "left on device; its disk is full: free space or lower "
+         "retention.raw"},
+        {"Code: 62. DB::Exception: Syntax error", 400, 62, STORE_FAILED,
+         "ClickHouse at h: Syntax error"},
+        {"Bad Gateway", 502, 0, STORE_BUSY, "ClickHouse at h: Bad Gateway"},
+        {"", 404, 0, STORE_FAILED, "ClickHouse at h: an error without words"},
+        {"Code: ", 500, 0, STORE_BUSY, "ClickHouse at h: Code:"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct str words = str_from(cases[i].words);
+        struct refusal r = refusal_read(words, cases[i].http_status);
+        struct error err;
+
+        EXPECT(r.code == cases[i].code && r.status == cases[i].status);
+        refusal_describe(&r, words, "h", &err);
+        EXPECT_STR(str_from(err.text), cases[i].sentence);
+    }
 }
 
 TEST(literals)

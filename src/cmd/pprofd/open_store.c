@@ -88,6 +88,7 @@ struct clickhouse_options clickhouse_options_of(const struct settings *s,
     o.wal_bytes = s->wal_max;
     o.batch_wait_ns = s->batch_wait_ns;
     o.batch_profiles = (size_t)s->batch_profiles;
+    o.insert_timeout_ns = s->store_timeout_ns;
     return o;
 }
 

@@ -26,6 +26,7 @@
 #include "cmd/pprofd/settings.h"
 #include "cmd/pprofd/start_archive.h"
 #include "cmd/pprofd/start_scraper.h"
+#include "cmd/pprofd/store_watch.h"
 #include "collector/collector.h"
 #include "collector/scrape/sink_store.h"
 #include "http/access/guard.h"
@@ -33,7 +34,8 @@
 #include "page/assets.h"
 #include "page/page.h"
 
-#define LOOK_AT_FILE_NS INT64_C(2000000000)
+/* How often the configuration file and the store are looked at. */
+#define LOOK_NS INT64_C(2000000000)
 
 struct daemon {
     struct settings settings;
@@ -59,13 +61,25 @@ struct daemon {
 
 static bool answer_probe(struct http_exchange *x, void *arg)
 {
+    struct daemon *d = arg;
     struct str path = x->request->path;
+    bool is_ready = str_eq(path, STR("/readyz"));
+    struct store_stats stats = {.is_unreachable = false};
 
-    (void)arg;
-    if (!str_eq(path, STR("/healthz")) && !str_eq(path, STR("/readyz")))
+    if (!is_ready && !str_eq(path, STR("/healthz")))
         return false;
     http_exchange_header(x, "Content-Type", STR("text/plain; charset=utf-8"));
-    buf_add(&x->body, STR("ok\n"));
+    if (is_ready)
+        store_get_stats(d->store, &stats);
+    if (stats.is_unreachable) {
+        x->status = 503;
+        http_exchange_header(x, "Retry-After", STR("1"));
+        /* The reason names hosts; anybody may ask here. */
+        buf_add(&x->body,
+                STR("the store does not answer; see the log of pprofd\n"));
+    } else {
+        buf_add(&x->body, STR("ok\n"));
+    }
     return true;
 }
 
@@ -314,7 +328,8 @@ static bool file_has_changed(struct daemon *d)
 /* Until SIGINT or SIGTERM. */
 static void wait_for_end(struct daemon *d, const sigset_t *signals)
 {
-    struct timespec pause = clock_timespec(LOOK_AT_FILE_NS);
+    struct timespec pause = clock_timespec(LOOK_NS);
+    struct store_watch watch = {.was_up = true};
 
     file_has_changed(d); /* how it is now */
     for (;;) {
@@ -324,6 +339,7 @@ static void wait_for_end(struct daemon *d, const sigset_t *signals)
             return;
         if (sig == SIGHUP || file_has_changed(d))
             reload(d);
+        store_watch_look(&watch, d->store, clock_monotonic_ns());
     }
 }
 

@@ -37,7 +37,7 @@ struct settings {
     struct str store, store_password_file, store_ca, store_cert, store_key;
     struct str cluster, wal;
     uint64_t wal_max, batch_profiles;
-    int64_t batch_wait_ns;
+    int64_t batch_wait_ns, store_timeout_ns;
     struct str s3_endpoint; /* "": $AWS_ENDPOINT_URL, or Amazon */
     struct str archive;     /* s3://BUCKET/PREFIX; "": none */
     uint64_t archive_spool, archive_memory, archive_connections;

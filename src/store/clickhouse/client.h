@@ -1,33 +1,24 @@
 #ifndef STORE_CLICKHOUSE_CLIENT_H
 #define STORE_CLICKHOUSE_CLIENT_H
 
+#include <stdatomic.h>
+
 #include "store/clickhouse/clickhouse.h"
+#include "store/clickhouse/request.h"
 
 /*
  * ClickHouse's HTTP interface.
  *
- * Any thread may ask; each request runs on the caller's thread.  A host that
- * does not answer is left alone for a while and asked for its health before
- * it is used again; meanwhile the others are.
+ * Any thread may ask; each request runs on the caller's thread, at the first
+ * host that is up.  A host is down when it cannot be reached, or when it does
+ * not answer a health check, which is made when a request takes long or is
+ * cut off.  A thread of the client then checks it until it is up again.
  */
 struct ch_client;
 
 struct ch_client *ch_client_new(const struct clickhouse_options *options,
                                 struct error *err);
 void ch_client_free(struct ch_client *c);
-
-struct ch_request {
-    struct str sql;  /* not built from text that was not escaped: sql.h */
-    struct str data; /* behind an INSERT */
-    struct buf *out; /* the reply is appended; its max is the limit */
-    /* Watched while waiting: a query that is no longer wanted is cancelled
-     * in ClickHouse, too. */
-    const struct store_budget *budget;
-    int64_t timeout_ns; /* 0: that of queries */
-    bool no_database;   /* it may not exist yet */
-    bool is_sync;       /* wait for all shards */
-    int code;           /* of ClickHouse's exception, or 0 */
-};
 
 /*
  * STORE_OK, or
@@ -43,6 +34,12 @@ enum store_status ch_run(struct ch_client *c, struct ch_request *r,
 enum store_status ch_exec(struct ch_client *c, struct error *err,
                           const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* False when all hosts are down, with the reason. */
+bool ch_is_reachable(struct ch_client *c, struct error *why);
+
+/* From now on, counts hosts that went down, if there are others. */
+void ch_count_failovers(struct ch_client *c, atomic_uint *counter);
 
 struct str ch_database(const struct ch_client *c);
 

@@ -72,7 +72,7 @@ struct ch_store {
     pthread_mutex_t registry;
     struct ch_service *services[CHAINS];
     atomic_size_t memory; /* of all services */
-    atomic_uint epoch;    /* batches that were given up */
+    atomic_uint epoch;    /* batches given up, and hosts lost */
 
     pthread_mutex_t queue;
     pthread_cond_t queue_grew;
@@ -99,6 +99,8 @@ struct ch_store {
 
     pthread_mutex_t stats_lock;
     struct store_stats stats;
+    char trouble[256];  /* of the last write that failed */
+    int64_t trouble_ns; /* when that was; 0: one has succeeded since */
 };
 
 static inline struct ch_store *ch_of(struct store *s)
@@ -116,6 +118,10 @@ static inline int64_t ch_look_back(const struct ch_store *s, int64_t from_ns)
 
 /* Notes what went wrong where nobody can be told. */
 void ch_background_error(struct ch_store *s, const struct error *err);
+
+/* Notes how a write went. */
+void ch_note_write(struct ch_store *s, enum store_status status,
+                   const struct error *err);
 
 /* Makes the tables unless that has been done. */
 enum store_status ch_prepare(struct ch_store *s, struct error *err);

@@ -11,6 +11,8 @@
 #include "store/clickhouse/schema.h"
 #include "store/read/read.h"
 
+#define TROUBLE_NS (60 * SECOND)
+
 const struct clickhouse_options clickhouse_default_options = {
     .wal_bytes = (uint64_t)1 << 30,
     .query_memory = (uint64_t)4 << 30,
@@ -27,6 +29,16 @@ void ch_background_error(struct ch_store *s, const struct error *err)
     s->stats.background_errors++;
     snprintf(s->stats.last_background_error,
              sizeof(s->stats.last_background_error), "%.255s", err->text);
+    pthread_mutex_unlock(&s->stats_lock);
+}
+
+void ch_note_write(struct ch_store *s, enum store_status status,
+                   const struct error *err)
+{
+    pthread_mutex_lock(&s->stats_lock);
+    s->trouble_ns = status == STORE_OK ? 0 : clock_monotonic_ns();
+    if (status != STORE_OK)
+        snprintf(s->trouble, sizeof(s->trouble), "%.255s", err->text);
     pthread_mutex_unlock(&s->stats_lock);
 }
 
@@ -53,12 +65,28 @@ bool clickhouse_schema(const struct clickhouse_options *o, bool plain,
     return buf_ok(out) || error_set(err, "out of memory");
 }
 
+/* What the last write met counts for a while: if nobody writes, nobody sees
+ * that it is over. */
+static void add_trouble(struct ch_store *s, struct store_stats *out)
+{
+    int64_t age_ns = clock_monotonic_ns() - s->trouble_ns;
+    struct error why;
+
+    if (!ch_is_reachable(s->client, &why)) {
+        snprintf(out->trouble, sizeof(out->trouble), "%.255s", why.text);
+        out->is_unreachable = !s->wal;
+    } else if (s->trouble_ns && age_ns < TROUBLE_NS) {
+        memcpy(out->trouble, s->trouble, sizeof(out->trouble));
+    }
+}
+
 static void ch_stats(struct store *store, struct store_stats *out)
 {
     struct ch_store *s = ch_of(store);
 
     pthread_mutex_lock(&s->stats_lock);
     *out = s->stats;
+    add_trouble(s, out);
     pthread_mutex_unlock(&s->stats_lock);
     out->queued = put_gate_queued(&s->gate);
     out->queue_limit = s->opt.queue_profiles;
@@ -140,7 +168,19 @@ static bool connect_first(struct ch_store *s, struct error *err)
 {
     enum store_status status = ch_prepare(s, err);
 
+    ch_note_write(s, status, err);
     return status == STORE_OK || (status == STORE_BUSY && s->wal_dir);
+}
+
+/* Replicas copy from each other later than they acknowledge: what was sent to
+ * one that has gone down may have to be sent to the next. */
+static bool make_client(struct ch_store *s, const struct clickhouse_options *o,
+                        struct error *err)
+{
+    s->client = ch_client_new(o, err);
+    if (s->client)
+        ch_count_failovers(s->client, &s->epoch);
+    return s->client != NULL;
 }
 
 static bool start(struct ch_store *s, const struct clickhouse_options *o,
@@ -153,7 +193,7 @@ static bool start(struct ch_store *s, const struct clickhouse_options *o,
     return clickhouse_store_set_retention(&s->base, o->store->retention,
                                           o->store->n_retention,
                                           o->store->max_disk_bytes, err) &&
-           (s->client = ch_client_new(o, err)) && connect_first(s, err) &&
+           make_client(s, o, err) && connect_first(s, err) &&
            (!s->wal_dir || ch_wal_open(s, err)) && ch_writers_start(s, err) &&
            ch_keeper_start(s, err);
 }

@@ -39,8 +39,10 @@ static enum store_status insert(struct ch_store *s, struct str sql,
                            .data = data,
                            .timeout_ns = s->ch.insert_timeout_ns,
                            .is_sync = s->cluster != NULL};
+    enum store_status status = data.n ? ch_run(s->client, &r, err) : STORE_OK;
 
-    return data.n ? ch_run(s->client, &r, err) : STORE_OK;
+    ch_note_write(s, status, err);
+    return status;
 }
 
 static enum store_status put_records(struct ch_store *s, struct str records,
