@@ -1,17 +1,111 @@
 /*
- * Steps from a frame to its caller, by the unwind tables or, where there are
- * none, by what the code at hand looks like.
- *
- * SIGNAL CONTEXT.  Everything in this file and in walker.h may run in a signal
- * handler that interrupted anything: no lock, no allocation, no stdio, no libc
- * call, no thread-local; work is bounded by the number of frames; no load of
- * stack memory without stack_load().  tests/lint checks the object's undefined
+ * SIGNAL CONTEXT.  Everything in this file may run in a signal handler that
+ * interrupted anything: no lock, no allocation, no stdio, no libc call, no
+ * thread-local; work is bounded by the number of frames; no load of stack
+ * memory without stack_load().  tests/lint checks the object's undefined
  * symbols against a short list.
  */
 #include "runtime/unwind/unwind.h"
 
+#include <signal.h>
+#include <stdbool.h>
+
 #include "base/search.h"
-#include "runtime/unwind/walker.h"
+#include "runtime/rawcall.h"
+
+#define PAGE 4096u
+
+/* What a frame may be big: beyond, the data is taken for garbage. */
+#define MAX_FRAME_BYTES (16u << 20)
+
+/* Pages that one walk may ask the kernel about. */
+#define MAX_PROBES 64
+
+#define RED_ZONE 128
+
+struct walker {
+    const struct unwind_map *map;
+    uint64_t pc, sp, fp;
+    uint64_t extra; /* rbx or lr */
+    const ucontext_t *context;
+    const uint64_t *args; /* registers of a copy: those of a system call */
+    bool is_top;          /* every register of context is valid */
+    bool extra_is_live;   /* extra belongs to this frame */
+    uint64_t lo, hi;      /* known to be mapped */
+    uint64_t page;        /* one more page that is, 0: none */
+    unsigned probes;
+    bool is_copy;    /* of another thread's stack: [lo, hi) is all there is */
+    uint64_t shift;  /* from an address of the stack to where its copy is */
+    bool wants_more; /* a word of the stack was not in the copy */
+    struct unwind_rule made; /* for a module whose table is not ready */
+};
+
+/* Asks the kernel to read from the page: an invalid request, so that it
+ * complains about the address (EFAULT, -14) or about the request. */
+static bool page_is_readable(uint64_t page)
+{
+    return raw_call4(SYS_rt_sigprocmask, -1, (long)page, 0, 8) != -14;
+}
+
+static __attribute__((noinline)) bool stack_probe(struct walker *w,
+                                                  uint64_t address)
+{
+    uint64_t page = address & ~(uint64_t)(PAGE - 1);
+
+    if (address > UINT64_MAX - PAGE || (address & 7) != 0)
+        return false;
+    if (w->is_copy) {
+        w->wants_more |= address - w->sp < MAX_FRAME_BYTES;
+        return false;
+    }
+    if (page == w->page)
+        return true;
+    if (w->probes++ >= MAX_PROBES || !page_is_readable(page))
+        return false;
+    if (page == w->hi)
+        w->hi += PAGE;
+    w->page = page;
+    return true;
+}
+
+/* Sanitizers know of variables, not of stacks. */
+#define UNSANITIZED                                                            \
+    __attribute__((no_sanitize("address", "alignment", "thread")))
+
+UNSANITIZED static inline bool stack_load(struct walker *w, uint64_t address,
+                                          uint64_t *out)
+{
+    if ((address < w->lo || address >= w->hi || w->hi - address < 8) &&
+        !stack_probe(w, address))
+        return false;
+    *out = *(const uint64_t *)(address + w->shift);
+    return true;
+}
+
+/*
+ * The kernel has just written the signal frame below sp, or we run there
+ * ourselves: its page is mapped.  On an alternate stack nothing is known of
+ * the interrupted one, whose sp may point into its guard page.
+ */
+static void stack_begin(struct walker *w, uint64_t limit)
+{
+    uint64_t context = (uint64_t)(uintptr_t)w->context;
+
+    if (context && w->sp - context > 16 * PAGE) {
+        w->lo = w->hi = w->sp & ~(uint64_t)(PAGE - 1);
+        return;
+    }
+    w->lo = w->sp - RED_ZONE;
+    w->hi = limit;
+    if (w->hi < w->sp)
+        w->hi = (w->sp & ~(uint64_t)(PAGE - 1)) + PAGE;
+}
+
+/* Another stack begins at sp: the one that a signal interrupted. */
+static void stack_switch(struct walker *w)
+{
+    w->lo = w->hi = w->sp & ~(uint64_t)(PAGE - 1);
+}
 
 static const struct unwind_range *find_range(const struct unwind_map *map,
                                              uint64_t pc)
