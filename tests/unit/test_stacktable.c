@@ -58,6 +58,53 @@ TEST(a_full_table_refuses_and_counts)
     stack_table_release(&table);
 }
 
+/* How many records a walk finds, and the sum of their first values. */
+static unsigned walk(const struct stack_table *t, int64_t *sum)
+{
+    const struct stack_record *r;
+    unsigned n = 0;
+    uint32_t at = 0;
+
+    *sum = 0;
+    while ((r = stack_table_next(t, &at)) != NULL) {
+        *sum += r->values[0];
+        n++;
+    }
+    return n;
+}
+
+/* Tables with one run of slots, one word of runs, and several words. */
+TEST(a_walk_finds_every_record_of_sparse_and_full_tables)
+{
+    static const uint32_t sizes[] = {32, 2048, 65536};
+    static const unsigned counts[] = {0, 1, 2, 7, 33, 3000};
+
+    for (size_t i = 0; i < 3; i++)
+        for (size_t k = 0; k < 6; k++) {
+            struct stack_table copy;
+            unsigned added = 0;
+            int64_t sum, wanted = 0;
+
+            EXPECT(stack_table_init(&table, sizes[i], 4u << 20));
+            for (unsigned j = 0; j < counts[k]; j++) {
+                uint64_t pcs[64];
+                struct stack_record *r =
+                    stack_table_add(&table, pcs, make_stack(j, pcs), j);
+
+                added += r != NULL;
+                wanted += r ? j : 0;
+                if (r)
+                    stack_record_count(r, 0, j);
+            }
+            EXPECT(added == table.n && (added == counts[k] || i < 2));
+            EXPECT(walk(&table, &sum) == added && sum == wanted);
+            EXPECT(stack_table_copy(&copy, &table));
+            EXPECT(walk(&copy, &sum) == added && sum == wanted);
+            stack_table_release(&copy);
+            stack_table_release(&table);
+        }
+}
+
 static void *add_all(void *arg)
 {
     uint64_t pcs[64];

@@ -20,6 +20,7 @@
  * set of labels, a size class; 0 for none).
  */
 #define STACK_VALUES 6
+#define STACK_RUN    32
 
 /* Frames that are no code: addresses that no program has. */
 enum {
@@ -39,6 +40,10 @@ struct stack_record {
 struct stack_table {
     _Atomic uint32_t *slots; /* offset of a record in units of 8, 0: free */
     uint32_t n_slots;        /* a power of two */
+    /* A bit for each run of STACK_RUN slots: one of them is or was about to be
+     * taken.  Reading a table that is nearly empty takes as long as it has
+     * records, not slots. */
+    _Atomic uint64_t *runs;
     uint64_t *arena;
     _Atomic uint64_t used;    /* words of the arena */
     uint64_t cap;             /* words there are */
@@ -51,6 +56,12 @@ struct stack_table {
 bool stack_table_init(struct stack_table *t, uint32_t slots, size_t bytes);
 void stack_table_release(struct stack_table *t);
 void stack_table_clear(struct stack_table *t); /* while nobody adds */
+
+/* The same records at the same places, taken while others may add.  A record
+ * is complete before a slot has it, and stays where it is.  Those that were
+ * begun meanwhile are left out, and their places unused.  False: out of
+ * memory. */
+bool stack_table_copy(struct stack_table *out, const struct stack_table *from);
 
 /* The record of a stack, made with zero values when new; NULL when the table
  * is full.  Async-signal-safe. */
