@@ -5,6 +5,7 @@ all of them."""
 import os
 import signal
 import subprocess
+import threading
 import time
 import unittest
 

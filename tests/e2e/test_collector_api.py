@@ -449,7 +449,7 @@ class SettingsTest(support.TestCase):
         process.terminate()
         _, log = process.communicate(timeout=20)
         self.assertEqual(process.returncode, 0)
-        lines = [line for line in log.splitlines() if 'no meaning' in line]
+        lines = [line for line in log.splitlines() if 'profefe flags' in line]
         self.assertEqual(len(lines), 1)
         self.assertIn('-s3.region -s3.disable-ssl -gcs.max-retries', lines[0])
 

@@ -37,8 +37,8 @@ struct ch_service {
     uint64_t *prints[KINDS];
     uint16_t *weeks[KINDS]; /* 0: never */
     size_t n[KINDS], prints_cap[KINDS], weeks_cap[KINDS];
-    unsigned epoch;
-    size_t memory; /* as it counts in the store's */
+    unsigned epoch, failovers; /* of the store, when it was last used */
+    size_t memory;             /* as it counts in the store's */
     struct buf refs_scratch, record_scratch;
     size_t name_n;
     char name[];
@@ -71,8 +71,9 @@ struct ch_store {
 
     pthread_mutex_t registry;
     struct ch_service *services[CHAINS];
-    atomic_size_t memory; /* of all services */
-    atomic_uint epoch;    /* batches given up, and hosts lost */
+    atomic_size_t memory;  /* of all services */
+    atomic_uint epoch;     /* batches that were given up */
+    atomic_uint failovers; /* hosts that went down */
 
     pthread_mutex_t queue;
     pthread_cond_t queue_grew;

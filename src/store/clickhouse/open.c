@@ -179,7 +179,7 @@ static bool make_client(struct ch_store *s, const struct clickhouse_options *o,
 {
     s->client = ch_client_new(o, err);
     if (s->client)
-        ch_count_failovers(s->client, &s->epoch);
+        ch_count_failovers(s->client, &s->failovers);
     return s->client != NULL;
 }
 

@@ -15,14 +15,17 @@ void ch_entry_free(struct ch_entry *e)
     free(e);
 }
 
-/* What was sent before a batch was given up has to be sent again. */
+/* What was sent before a batch was given up has to be sent again, and so has
+ * what a host had that is down now. */
 static void follow_epoch(struct ch_store *s, struct ch_service *v)
 {
-    unsigned now = atomic_load(&s->epoch);
+    unsigned epoch = atomic_load(&s->epoch);
+    unsigned failovers = atomic_load(&s->failovers);
 
-    if (v->epoch != now)
+    if (v->epoch != epoch || v->failovers != failovers)
         ch_service_forget(v);
-    v->epoch = now;
+    v->epoch = epoch;
+    v->failovers = failovers;
 }
 
 static void count_memory(struct ch_store *s, struct ch_service *v)
