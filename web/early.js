@@ -1,12 +1,9 @@
 // Starts the page's script when the browser has shown what the HTML says, or
-// after a moment in a tab that it does not show.  Until then it is a text.  A
-// view that the script shows faster than that does not wait.
+// after a moment in a tab that it does not show.  Until then it is a text.
 
 const program = document.getElementById('program');
 const timer = setTimeout(start, 200);
-if (program?.dataset.atOnce &&
-  location.pathname.endsWith(`/${program.dataset.atOnce}`)) start();
-else new PerformanceObserver(start).observe({ type: 'paint', buffered: true });
+new PerformanceObserver(start).observe({ type: 'paint', buffered: true });
 
 function start() {
   clearTimeout(timer);

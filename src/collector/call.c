@@ -198,13 +198,24 @@ static bool client_has_gone(void *arg)
     return !http_exchange_wait(arg, 0);
 }
 
+static bool is_too_late(void *arg)
+{
+    const struct call *c = arg;
+
+    return clock_monotonic_ns() >= c->until_ns ||
+           (!c->collector->options.has_no_clients && client_has_gone(c->x));
+}
+
 struct store_budget call_budget(const struct call *c)
 {
     struct store_budget budget = c->collector->options.query;
 
-    if (c->collector->options.has_no_clients)
-        return budget;
-    budget.cancelled = client_has_gone;
-    budget.arg = c->x;
+    if (c->until_ns > 0) {
+        budget.cancelled = is_too_late;
+        budget.arg = (void *)c;
+    } else if (!c->collector->options.has_no_clients) {
+        budget.cancelled = client_has_gone;
+        budget.arg = c->x;
+    }
     return budget;
 }

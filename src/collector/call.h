@@ -30,6 +30,7 @@ struct call {
     struct arena *arena; /* freed after the reply is made, unless deferred */
     int64_t now_ns;      /* wall clock, for relative times */
     int64_t began_ns;    /* monotonic */
+    int64_t until_ns;    /* monotonic: no use afterwards; 0: no end */
     bool is_deferred;
     bool is_json; /* call_json() was called */
 };

@@ -223,14 +223,16 @@ static void dispatch(struct call *c)
     match.route->handle(c);
 }
 
-void collector_handle(struct collector *collector, struct http_exchange *x)
+static void handle(struct collector *collector, struct http_exchange *x,
+                   int64_t until_ns)
 {
     struct call c = {.collector = collector,
                      .x = x,
                      .path = "other",
                      .arena = arena_new(),
                      .now_ns = clock_realtime_ns(),
-                     .began_ns = clock_monotonic_ns()};
+                     .began_ns = clock_monotonic_ns(),
+                     .until_ns = until_ns};
 
     dispatch(&c);
     /* A deferred call is counted and freed by whoever finishes it. */
@@ -239,4 +241,33 @@ void collector_handle(struct collector *collector, struct http_exchange *x)
     call_pack(&c);
     call_count(&c);
     arena_free(c.arena);
+}
+
+void collector_handle(struct collector *c, struct http_exchange *x)
+{
+    handle(c, x, 0);
+}
+
+bool collector_overview(struct collector *c, struct http_exchange *x,
+                        int64_t wait_ns, struct buf *out)
+{
+    const struct str path = STR("/api/1/overview");
+    const struct http_request plain = {
+        .method = STR("GET"), .target = path, .path = path};
+    const struct http_request *request = x->request;
+    size_t max = x->body.max;
+    bool ok;
+
+    x->request = &plain;
+    x->body.max = out->max - out->len;
+    handle(c, x, clock_monotonic_ns() + wait_ns);
+    ok = x->status == 200 && buf_ok(&x->body);
+    if (ok)
+        buf_add(out, buf_str(&x->body));
+    x->request = request;
+    x->status = 200;
+    buf_clear(&x->headers);
+    buf_clear(&x->body);
+    x->body.max = max;
+    return ok;
 }

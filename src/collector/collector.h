@@ -28,4 +28,13 @@ bool collector_knows(struct str path);
 
 void collector_handle(struct collector *c, struct http_exchange *x);
 
+/*
+ * Appends the reply to GET /api/1/overview without parameters, as the client
+ * of `x` may see it.  False, and nothing is appended, if it fails, takes longer
+ * than wait_ns, or does not fit into `out`.  `x` must have no reply yet, and
+ * has none afterwards.
+ */
+bool collector_overview(struct collector *c, struct http_exchange *x,
+                        int64_t wait_ns, struct buf *out);
+
 #endif

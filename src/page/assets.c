@@ -23,6 +23,11 @@ const struct asset *asset_find(const struct asset_set *set, struct str name)
     return found || set == &page_assets ? found : find(&page_assets, name);
 }
 
+bool asset_is_constant(const struct asset *asset)
+{
+    return str_has_prefix(asset->name, STR("later-"));
+}
+
 bool asset_read(const struct asset *asset, const char *dir, struct buf *out,
                 struct error *err)
 {

@@ -20,6 +20,9 @@ struct asset_set {
     const struct asset *all; /* sorted by name */
     size_t n;
     struct str shell; /* name of the HTML file */
+    /* The HTML file of the list of services, without the scripts that it does
+     * not need at first.  It ends inside of the body.  "": none. */
+    struct str list_shell;
     /* What a policy must name for the scripts and the style inside of it:
      * 'sha256-…', with the quotes. */
     struct str script_hashes, style_hash;
@@ -32,6 +35,9 @@ extern const struct asset_set page_assets, fleet_assets;
 /* The page as one file: scripts and styles are inside, its data go between
  * these two. */
 extern const struct str offline_start, offline_end;
+
+/* Is the file named by its content, so that it never changes? */
+bool asset_is_constant(const struct asset *asset);
 
 /* NULL if there is none of that name in the set or the page's own. */
 const struct asset *asset_find(const struct asset_set *set, struct str name);

@@ -63,6 +63,10 @@ def hash_of(text):
     return "'sha256-%s'" % base64.b64encode(digest).decode()
 
 
+def digest_of(data):
+    return hashlib.sha256(data).hexdigest()[:20]
+
+
 def read(directory, name):
     with open(os.path.join(directory, name), encoding='utf-8') as f:
         return f.read()
@@ -93,17 +97,17 @@ EARLY = 'early.js'
 
 # What belongs to the collector's page alone.
 FLEET = re.compile(r'fleet\.html$|fleet/|style/fleet\.css$')
-# The HTML file of each set, how many scripts it has, and the view that its
-# first script shows at once.
+# The HTML file of each set, how many scripts it has, and the HTML file whose
+# first view needs only the first of them.
 SHELLS = {'page': ('index.html', 2, ''),
-          'fleet': ('fleet.html', 3, 'services')}
+          'fleet': ('fleet.html', 3, 'services.html')}
 
 
 class Shell:
     """The HTML file with its styles and scripts inside: each request more is
     time in which nothing can be seen."""
 
-    def __init__(self, directory, name, scripts, at_once):
+    def __init__(self, directory, name, scripts):
         page = read(directory, name)
         style = shrink.style('\n'.join(read(directory, name)
                                        for name in STYLE.findall(page)))
@@ -122,14 +126,22 @@ class Shell:
         self.body, end = page.split('</body>', 1)
         self.end = '</body>' + end
         texts = ''.join(TEXT % ('class="rest"', text) for text in rest)
-        program = 'id="program"'
-        if at_once:
-            program += ' data-at-once="%s"' % at_once
         self.at_once = MODULE % first + texts
-        self.later = MODULE % early + TEXT % (program, first) + texts
+        self.later = MODULE % early + TEXT % ('id="program"', first) + texts
+        # Named by their content: a browser may keep them for good.
+        self.rest = {'later-%s.js' % digest_of(text.encode()): text.encode()
+                     for text in rest}
+        self.alone = MODULE % first + ''.join(
+            TEXT % ('class="rest" data-from="assets/%s"' % name, '')
+            for name in self.rest)
 
     def served(self):
         return self.body + self.later + self.end
+
+    def served_alone(self):
+        """With the first script alone; the browser fetches the others when
+        it has shown the view.  Ends inside of the body, where data follow."""
+        return self.body + self.alone
 
     def saved(self):
         """What comes before and after the data of a saved page."""
@@ -144,23 +156,22 @@ def write_set(f, name, shell, contents):
     f.write('#include "page/assets.h"\n\n'
             'static const struct asset files[] = {\n')
     for path, data in sorted(contents.items()):
-        digest = hashlib.sha256(data).hexdigest()[:20]
         f.write('    {STR_INIT("%s"),\n     STR_INIT("%s"),\n'
                 '     STR_INIT("\\"%s\\""),\n     STR_INIT(\n%s),\n'
                 '     STR_INIT(\n%s)},\n'
-                % (path, TYPES[os.path.splitext(path)[1]], digest,
+                % (path, TYPES[os.path.splitext(path)[1]], digest_of(data),
                    literal(data), literal(gzip.compress(data, 9, mtime=0))))
     f.write('};\n\nconst struct asset_set %s_assets = {\n'
-            '    files,\n    %d,\n    STR_INIT("%s"),\n'
+            '    files,\n    %d,\n    STR_INIT("%s"),\n    STR_INIT("%s"),\n'
             '    STR_INIT(\n%s),\n    STR_INIT(\n%s)};\n'
-            % (name, len(contents), SHELLS[name][0],
+            % (name, len(contents), SHELLS[name][0], SHELLS[name][2],
                literal(shell.script_hashes.encode()),
                literal(shell.style_hash.encode())))
 
 
 def main(out, depfile, directory, name):
-    file, scripts, at_once = SHELLS[name]
-    shell = Shell(directory, file, scripts, at_once)
+    file, scripts, alone = SHELLS[name]
+    shell = Shell(directory, file, scripts)
     paths = files_of(directory)
     # A file that is added or removed changes its directory.
     folders = sorted({os.path.dirname(path) for path in paths})
@@ -171,6 +182,9 @@ def main(out, depfile, directory, name):
             with open(path, 'rb') as source:
                 contents[relative] = source.read()
     contents[file] = shell.served().encode()
+    if alone:
+        contents[alone] = shell.served_alone().encode()
+        contents.update(shell.rest)
     with open(out, 'w', encoding='ascii') as f:
         write_set(f, name, shell, contents)
         if name == 'page':

@@ -12,6 +12,7 @@
 #include "base/memory_scope.h"
 #include "base/thread.h"
 #include "page/data.h"
+#include "page/list_page.h"
 #include "page/offline.h"
 #include "page/reply.h"
 #include "page/request.h"
@@ -141,6 +142,8 @@ void page_handle(struct http_exchange *x, void *arg)
     size_t budget = page->options.request_bytes;
     struct error err;
 
+    list_page_prepare(&q);
     if (!memory_scope_run(budget ? budget : MEMORY_UNLIMITED, handle, &q, &err))
         answer_failure(&q, &err);
+    buf_release(&q.overview);
 }

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "http/access/access_key.h"
+#include "http/server/exchange.h"
 #include "report/config.h"
 
 /*
@@ -24,6 +25,11 @@ struct page_options {
     const struct objects *(*objects)(void *arg, struct arena *a);
     /* A failed request, for the log or the terminal. */
     void (*tell)(void *arg, const char *words);
+    /* Appends what /api/1/overview answers the client of this exchange, for
+     * the list of services; false, with nothing appended: the page asks for
+     * it.  The exchange is left as it was. */
+    bool (*overview)(void *arg, struct http_exchange *x, struct buf *out);
+    size_t overview_bytes; /* largest; 0: never */
 
     const char *settings; /* the file of saved configurations; NULL: none */
     const struct asset_set *assets; /* NULL: those for a single profile */

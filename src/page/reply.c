@@ -194,7 +194,10 @@ void reply_asset(struct page_request *q, const struct asset *asset)
     const char *dir = q->page->options.web_dir;
     struct error err;
 
-    header(q, "Cache-Control", STR("no-cache"));
+    header(q, "Cache-Control",
+           asset_is_constant(asset)
+               ? STR("private, max-age=31536000, immutable")
+               : STR("no-cache"));
     if (!dir && request_takes_gzip(q)) {
         buf_add(&q->x->body, asset->packed);
         reply_packed(q, asset->type);

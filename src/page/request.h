@@ -39,6 +39,7 @@ struct page_request {
     VEC(struct report_config) also; /* filters of words that are repeated */
     const struct objects *objects;  /* instead of the page's; NULL: its own */
 
+    struct buf overview;  /* see page/list_page.h */
     struct str file_name; /* what the profile is called, once it was taken */
 
     /* What the words a= and b= stand for; see query_resolve(). */

@@ -8,6 +8,7 @@
 #include "page/actions.h"
 #include "page/data.h"
 #include "page/download.h"
+#include "page/list_page.h"
 #include "page/offline.h"
 #include "page/reply.h"
 
@@ -192,24 +193,16 @@ static bool is_fleet_view(const struct page_request *q)
     return false;
 }
 
-/* The list of services asks for this first, whatever it is narrowed to. */
-static void answer_fleet_view(struct page_request *q)
-{
-    if (str_eq(q->path, STR("services")) && query_get(q, "range").n == 0)
-        http_exchange_header(q->x, "Link",
-                             STR("<../api/1/overview>; rel=preload; as=fetch; "
-                                 "crossorigin"));
-    reply_shell(q, 200);
-}
-
 /* A view, or nothing of ours. */
 static void route_other(void *request)
 {
     struct page_request *q = request;
     struct str data = data_of_view(q->path);
 
-    if (is_fleet_view(q))
-        answer_fleet_view(q);
+    if (is_fleet_view(q) && str_eq(q->path, STR("services")))
+        list_page_answer(q);
+    else if (is_fleet_view(q))
+        reply_shell(q, 200);
     else if (data.n > 0)
         answer_view(q, data);
     else if (request_wants_html(q))

@@ -117,7 +117,52 @@ test('the list is there before the rest of the page has started', async () => {
   // Whoever does something does not wait for it.
   await page.locator('main .table-row').first().click();
   await page.waitForURL(/flamegraph/);
-  await page.waitForFunction(() => globalThis.pprofFleet !== undefined);
+  await page.waitForFunction(() => globalThis.pprofFleet !== undefined, null,
+    { polling: 50 });
+  await page.close();
+});
+
+test('the list asks for its rows where the page came without', async () => {
+  for (const words of ['', '?order=-service']) {
+    const page = await open('about:blank', {}, false);
+    let asked = 0;
+    await page.route('**/api/1/overview', (route) => {
+      asked++;
+      return route.continue();
+    });
+    await page.goto(`${url}/ui/services${words}`);
+    await page.locator('main .table-row').first().waitFor();
+    await resting(page);
+    const rows = await rowsOf(page);
+    assert.equal(asked, 0);
+    await page.route('**/ui/services*', async (route) => {
+      const answer = await route.fetch();
+      const text = await answer.text();
+      await route.fulfill({ response: answer, body: text.replace(
+        /<script type="application\/json".*?<\/script>/s, '') });
+    });
+    await page.reload();
+    await page.locator('main .table-row').first().waitFor();
+    await resting(page);
+    assert.ok(asked > 0);
+    assert.deepEqual((await rowsOf(page)).map((row) => row[0]),
+      rows.map((row) => row[0]));
+    await page.close();
+  }
+});
+
+test('a rest of the page that cannot be had is tried again', async () => {
+  const page = await open('about:blank', {}, false);
+  await page.route('**/assets/later-*', (route) => route.abort());
+  await page.goto(`${url}/ui/services`);
+  await page.locator('#messages p').waitFor();
+  assert.match(await textOf(page, '#messages'), /could not be loaded/);
+  assert.equal(takeComplaints().length, 2); // the browser's own
+  assert.ok(await page.locator('main .table-row').count() > 10);
+  await page.unroute('**/assets/later-*');
+  await page.locator('main .table-row').first().click();
+  await page.waitForURL(/flamegraph/);
+  await resting(page);
   await page.close();
 });
 

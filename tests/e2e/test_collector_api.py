@@ -299,10 +299,10 @@ class TokenTest(CollectorTest):
         for service in ('api', 'web-1', 'secret'):
             self.assertEqual(self.send('admin', service).status, 200)
 
-    def send(self, token, service):
+    def send(self, token, service, time_nanos=TIME):
         return self.pprofd.request(
             'POST', '/api/0/profiles?type=cpu&service=' + service,
-            cpu_profile({'main;' + service: 1}),
+            cpu_profile({'main;' + service: 1}, time_nanos),
             {'Authorization': 'Bearer ' + token})
 
     def read(self, token, path):
@@ -351,6 +351,54 @@ class TokenTest(CollectorTest):
         rows = self.read('reader', '/api/1/overview?from=0&step=2000d').json
         self.assertEqual([r['service'] for r in rows['rows']],
                          ['api', 'web-1'])
+
+    def embedded(self, token, query=''):
+        """The rows inside of the list of services; None without them."""
+        reply = self.read(token, '/ui/services' + query)
+        self.assertEqual(reply.status, 200)
+        found = re.search('<script type="application/json" id="overview">'
+                          '([^<]*)</script>', reply.body.decode())
+        self.assertEqual(reply.headers['Cache-Control'],
+                         'no-store' if found else 'no-cache')
+        return found and json.loads(found[1])
+
+    def test_the_list_inside_the_page_is_what_the_client_may_read(self):
+        now = time.time_ns() - 60 * SECOND
+        for service in ('api', 'web-1', 'secret', 'a%3C%2Fscript%3E'):
+            self.assertEqual(self.send('admin', service, now).status, 200)
+        expected = {'reader': ['api', 'web-1'],
+                    'admin': ['a</script>', 'api', 'secret', 'web-1']}
+        for token in ('reader', 'admin', 'reader'):
+            rows = self.embedded(token, '?q=x&from=0')
+            self.assertEqual([r['service'] for r in rows['rows']],
+                             expected[token])
+            self.assertEqual(
+                rows['rows'],
+                self.read(token, '/api/1/overview').json['rows'])
+        self.assertEqual(self.read('writer', '/ui/services').status, 403)
+
+    def test_the_page_comes_without_a_list_that_it_does_not_start_with(self):
+        self.assertIsNone(self.embedded('admin', '?range=7d'))
+        for setting in ('page_overview: 0', 'page_overview: 100'):
+            with self.subTest(setting):
+                self.pprofd.stop()
+                with open(self.path('pprofd.yaml'), 'w') as f:
+                    f.write('query:\n  %s\n' % setting)
+                self.pprofd.args = ('--config', self.path('pprofd.yaml'),
+                                    '--token-file', self.path('tokens'))
+                self.pprofd.start()
+                self.assertIsNone(self.embedded('admin'))
+                self.assertEqual(self.read('admin', '/api/1/overview').status,
+                                 200)
+
+    def test_the_rest_of_the_page_is_kept_for_good(self):
+        names = re.findall('data-from="([^"]+)"',
+                           self.read('reader', '/ui/services').body.decode())
+        self.assertEqual(len(names), 2)
+        for name in names:
+            reply = self.read('reader', '/ui/' + name)
+            self.assertEqual(reply.status, 200)
+            self.assertIn('immutable', reply.headers['Cache-Control'])
 
 
 class SettingsTest(support.TestCase):

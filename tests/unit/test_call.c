@@ -1,12 +1,15 @@
 /*
- * JSON replies of the collector are gzipped for other machines.
+ * JSON replies of the collector are gzipped for other machines; calls that
+ * nobody waits for any more end.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/gzip.h"
 #include "collector/call.h"
+#include "collector/context.h"
 #include "test.h"
 
 #define GZIP "Accept-Encoding: gzip, br\r\n"
@@ -74,6 +77,20 @@ TEST(on_this_machine_they_are_sent_as_they_are)
     EXPECT(!is_packed("127.0.0.1:4", GZIP, 100000, 200));
     EXPECT(!is_packed("[::1]:4", GZIP, 100000, 200));
     buf_release(&text);
+}
+
+TEST(a_call_may_end_after_some_time)
+{
+    struct collector collector = {.options.has_no_clients = true};
+    struct call c = {.collector = &collector};
+    struct store_budget budget = call_budget(&c);
+
+    EXPECT(!budget.cancelled);
+    c.until_ns = clock_monotonic_ns() + INT64_C(1000000000000);
+    budget = call_budget(&c);
+    EXPECT(!budget.cancelled(budget.arg));
+    c.until_ns = clock_monotonic_ns();
+    EXPECT(budget.cancelled(budget.arg));
 }
 
 TEST_MAIN

@@ -1,7 +1,7 @@
 // A table of any length: only the visible rows exist as elements.  Sorting
 // and filtering rearrange an array of row numbers.
 
-import { el, everyFrame, menuKey, pictureShown } from './dom.js';
+import { el, everyFrame, menuKey } from './dom.js';
 import { FIRST, orderOf } from './table_order.js';
 
 /**
@@ -64,7 +64,10 @@ export class Table {
     this.id = `table${tables++}`;
     this.element = el('div', { class: 'table', role: 'grid', tabindex: '0',
       'aria-label': label }, this.head, this.body, this.note);
-    this.draw = everyFrame(() => this.drawRows());
+    this.draw = everyFrame(() => {
+      // One that was taken out may be about rows that are gone.
+      if (this.element.isConnected) this.drawRows();
+    });
     this.body.addEventListener('scroll', this.draw, { passive: true });
     this.addMouse();
     this.element.addEventListener('keydown', (event) => {
@@ -122,13 +125,11 @@ export class Table {
     this.redraw();
   }
 
-  /** Throws the rows away and makes them again: at once those that can be
-   * seen, the spare ones when they have been painted. */
+  /** Throws the rows away and makes them again. */
   redraw() {
     this.space.replaceChildren();
     this.alive.clear();
-    this.drawRows(0);
-    void pictureShown().then(this.draw);
+    this.drawRows();
   }
 
   drawHead() {
@@ -159,8 +160,14 @@ export class Table {
     this.drawBetween(0, this.order.length);
   }
 
-  drawRows(spare = SPARE) {
-    const { scrollTop, clientHeight } = this.body;
+  /** A table that is not in the page yet gets the rows that can be seen at
+   * most, and the browser lays them out once only.  It is drawn again when it
+   * has a size. */
+  drawRows() {
+    const { isConnected } = this.element;
+    const spare = isConnected ? SPARE : 0;
+    const { scrollTop } = this.body;
+    const clientHeight = isConnected ? this.body.clientHeight : innerHeight;
     // What scrolls must be reachable by the keys.
     this.body.tabIndex = this.order.length * this.rowHeight > clientHeight
       ? 0 : -1;

@@ -8,6 +8,7 @@ import { themeItems } from '../base/theme.js';
  * @typedef {object} BarEvents
  * @property {(level: string) => void} open
  * @property {() => void} save  what is on the screen
+ * @property {() => Promise<void>} ready  when every script is there
  */
 
 export class Bar {
@@ -18,7 +19,8 @@ export class Bar {
     this.levels = el('nav', { class: 'levels', 'aria-label': 'Levels' });
     const theme = el('button', { class: 'menu-button theme', title: 'Theme',
       'aria-label': 'Theme', 'aria-haspopup': 'menu',
-      onclick: () => openMenuAt(theme, themeItems()) }, '◐');
+      onclick: () => void events.ready().then(() => openMenuAt(theme,
+        themeItems())) }, '◐');
     /** For what only some levels have. */
     this.tools = el('span', { class: 'spring' });
     const bar = byId('fleet');

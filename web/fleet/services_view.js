@@ -151,7 +151,7 @@ export class ServicesView {
 
   /** False: it was asked anew. */
   async ask() {
-    const answer = await this.api.ask('overview', 'overview',
+    const answer = this.sent() ?? await this.api.ask('overview', 'overview',
       RANGES[this.state.get('range')] ?? {});
     if (!answer) return false;
     this.rows = answer.rows;
@@ -159,6 +159,14 @@ export class ServicesView {
     this.span = { from: answer.from, to: answer.to };
     this.showRange();
     return true;
+  }
+
+  /** The answer that came with the page; it is used once. */
+  sent() {
+    const block = document.getElementById('overview');
+    block?.remove();
+    return block && !this.state.get('range')
+      ? JSON.parse(block.textContent ?? '') : null;
   }
 
   showAnswer() {

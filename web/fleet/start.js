@@ -1,12 +1,14 @@
 // Starts the collector's page.  The list of services needs little: it is shown
-// by what is in this script alone, and the rest of the page starts when the
-// browser has painted it, or at the first thing that somebody does.
+// by what is in this script alone, and the rest of the page is fetched and
+// started when the browser has painted it, or at the first thing that somebody
+// does.
 
 import { byId, pictureShown } from '../base/dom.js';
 import { State } from '../base/state.js';
 import { startTheme } from '../base/theme.js';
 import { Bar } from './bar.js';
 import { Fleet } from './main.js'; // later
+import { restFetched } from './rest.js';
 import { ServicesView } from './services_view.js';
 
 startTheme();
@@ -17,10 +19,14 @@ let fleet = null;
 let view = null;
 const services = { make: () => (view ??= new ServicesView(state)),
   isShown: false };
-const bar = new Bar(state.prefix, { open: (level) => void begin().open(level),
-  save: () => begin().saveScreen() });
+const bar = new Bar(state.prefix, {
+  open: (level) => void begin().then((page) => page?.open(level)),
+  save: () => void begin().then((page) => page?.saveScreen()),
+  ready: restFetched });
 
-function begin() {
+/** null: the rest of the page cannot be had, and a message says so. */
+async function begin() {
+  if (!await restFetched().then(() => true, () => false)) return null;
   if (!fleet) {
     fleet = new Fleet(state, bar, services);
     const page = /** @type {any} */ (globalThis);
@@ -45,8 +51,8 @@ async function showServices() {
   const timer = setTimeout(attach, SLOW_MS);
   const isThere = await asked.finally(() => clearTimeout(timer));
   if (fleet || !isThere) return; // it has asked for itself
-  if (!list.element.isConnected) attach();
   list.showAnswer();
+  if (!list.element.isConnected) attach();
   main.removeAttribute('aria-busy');
   services.isShown = true;
   await pictureShown();
@@ -55,10 +61,10 @@ async function showServices() {
 state.onChange(() => {
   if (fleet) return;
   services.isShown = false; // not what the URL says now
-  queueMicrotask(begin);
+  void begin();
 });
 if (state.view === 'services') {
   showServices().catch(() => {}).finally(begin); // which says what is wrong
 } else {
-  begin();
+  void begin();
 }

@@ -53,6 +53,7 @@ struct daemon {
     struct collector collector;
     struct page *page;
     struct report_config report; /* what the page starts from */
+    int64_t page_wait_ns;
     struct guard *guard;
     struct http_server *server;
 };
@@ -222,11 +223,19 @@ static void start_collector(struct daemon *d)
                                   });
 }
 
+static bool overview(void *arg, struct http_exchange *x, struct buf *out)
+{
+    struct daemon *d = arg;
+
+    return collector_overview(&d->collector, x, d->page_wait_ns, out);
+}
+
 static void start_page(struct daemon *d)
 {
     const struct settings *s = &d->settings;
 
     config_init(&d->report);
+    d->page_wait_ns = s->page_wait_ns;
     d->page =
         page_new(fleet_source(&(struct fleet_source_options){
                      .store = d->store,
@@ -235,6 +244,9 @@ static void start_page(struct daemon *d)
                                .cpu_ns = s->query_cpu_ns},
                  }),
                  &(struct page_options){.config = &d->report,
+                                        .arg = d,
+                                        .overview = overview,
+                                        .overview_bytes = s->page_overview,
                                         .assets = &fleet_assets,
                                         .web_dir = getenv("PPROF_WEB_DIR"),
                                         .request_bytes = s->query_memory});

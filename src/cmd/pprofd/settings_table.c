@@ -132,6 +132,10 @@ const struct setting settings_table[] = {
      "CPU time of one query; 0: any amount"},
     {"query", "max_memory", NULL, SETTING_BYTES, AT(query_memory), "512MB",
      "memory for one query and its report"},
+    {"query", "page_overview", NULL, SETTING_BYTES, AT(page_overview), "1MB",
+     "send the list of services inside the page up to this size; 0: never"},
+    {"query", "page_wait", NULL, SETTING_DURATION, AT(page_wait_ns), "50ms",
+     "send the page without it if it takes longer than that"},
 
     {"log", "level", "log.level", SETTING_TEXT, AT(log_level), "info",
      "debug, info, warn or error"},

@@ -53,8 +53,8 @@ struct settings {
     uint64_t scrape_memory, scrape_targets;
 
     /* query */
-    uint64_t query_profiles, query_bytes, query_memory;
-    int64_t query_cpu_ns;
+    uint64_t query_profiles, query_bytes, query_memory, page_overview;
+    int64_t query_cpu_ns, page_wait_ns;
 
     /* log */
     struct str log_level;
