@@ -6,9 +6,6 @@ import { svg } from '../base/dom.js';
 const WIDE = 100;
 const HIGH = 24;
 
-/** As toFixed(1), which takes several times as long. @param {number} value */
-const tenths = (value) => Math.round(value * 10) / 10;
-
 /**
  * @param {[number, number][]} points time and height, sorted by time
  * @param {{from: number, to: number}} span
@@ -17,9 +14,9 @@ const tenths = (value) => Math.round(value * 10) / 10;
 export function sparkline(points, span, top) {
   const max = (top ?? Math.max(...points.map(([, y]) => y))) || 1;
   const x = (/** @type {number} */ t) =>
-    tenths((t - span.from) / (span.to - span.from || 1) * WIDE);
+    ((t - span.from) / (span.to - span.from || 1) * WIDE).toFixed(1);
   const y = (/** @type {number} */ value) =>
-    tenths(HIGH - 2 - value / max * (HIGH - 4));
+    (HIGH - 2 - value / max * (HIGH - 4)).toFixed(1);
   const drawing = svg('svg', { class: 'sparkline', viewBox:
     `0 0 ${WIDE} ${HIGH}`, preserveAspectRatio: 'none',
   'aria-hidden': 'true' });
