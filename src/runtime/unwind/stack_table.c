@@ -9,12 +9,11 @@
 #include "base/pages.h"
 
 #define RECORD_WORDS (sizeof(struct stack_record) / 8)
-#define RUNS_A_WORD  64
 
 /* The slots, and the runs behind them. */
 static size_t index_bytes(uint32_t slots)
 {
-    size_t words = (slots / STACK_RUN + RUNS_A_WORD - 1) / RUNS_A_WORD;
+    size_t words = (slots / STACK_RUN + STACK_RUN_WORD - 1) / STACK_RUN_WORD;
 
     return slots * sizeof(_Atomic uint32_t) + words * sizeof(_Atomic uint64_t);
 }
@@ -93,17 +92,6 @@ static uint32_t new_record(struct stack_table *t, uint64_t hash,
     return (uint32_t)at;
 }
 
-/* Before the slot is taken, so that no reader misses its record. */
-static void mark_run(struct stack_table *t, uint32_t slot)
-{
-    uint32_t run = slot / STACK_RUN;
-    _Atomic uint64_t *word = &t->runs[run / RUNS_A_WORD];
-    uint64_t bit = (uint64_t)1 << run % RUNS_A_WORD;
-
-    if (!(atomic_load_explicit(word, memory_order_relaxed) & bit))
-        atomic_fetch_or_explicit(word, bit, memory_order_relaxed);
-}
-
 struct stack_record *stack_table_add(struct stack_table *t, const uint64_t *pcs,
                                      size_t n, uint64_t tag)
 {
@@ -118,7 +106,7 @@ struct stack_record *stack_table_add(struct stack_table *t, const uint64_t *pcs,
         if (at == 0) {
             if (!mine && !(mine = new_record(t, hash, pcs, n, tag)))
                 break;
-            mark_run(t, slot);
+            stack_table_mark_run(t, slot);
             if (atomic_compare_exchange_strong_explicit(
                     &t->slots[slot], &at, mine, memory_order_acq_rel,
                     memory_order_acquire)) {
@@ -160,14 +148,14 @@ static uint32_t skip_runs(const struct stack_table *t, uint32_t slot)
     uint32_t run = slot / STACK_RUN, n_runs = t->n_slots / STACK_RUN;
 
     while (run < n_runs) {
-        uint64_t word = atomic_load_explicit(&t->runs[run / RUNS_A_WORD],
+        uint64_t word = atomic_load_explicit(&t->runs[run / STACK_RUN_WORD],
                                              memory_order_relaxed) >>
-                        run % RUNS_A_WORD;
+                        run % STACK_RUN_WORD;
 
         if (word & 1)
             break;
         run += word ? (uint32_t)__builtin_ctzll(word)
-                    : RUNS_A_WORD - run % RUNS_A_WORD;
+                    : STACK_RUN_WORD - run % STACK_RUN_WORD;
     }
     if (run >= n_runs)
         return t->n_slots;
@@ -187,40 +175,4 @@ const struct stack_record *stack_table_next(const struct stack_table *t,
             return (const struct stack_record *)(t->arena + off);
     }
     return NULL;
-}
-
-static void copy_record(struct stack_record *to,
-                        const struct stack_record *from)
-{
-    to->hash = from->hash;
-    to->tag = from->tag;
-    to->n = from->n;
-    for (unsigned i = 0; i < STACK_VALUES; i++)
-        atomic_store_explicit(
-            &to->values[i],
-            atomic_load_explicit(&from->values[i], memory_order_relaxed),
-            memory_order_relaxed);
-    for (size_t i = 0; i < from->n; i++)
-        to->pcs[i] = from->pcs[i];
-}
-
-bool stack_table_copy(struct stack_table *out, const struct stack_table *from)
-{
-    const struct stack_record *r;
-    uint32_t n = 0, next = 0;
-
-    if (!stack_table_init(out, from->n_slots, from->cap * 8))
-        return false;
-    while ((r = stack_table_next(from, &next)) != NULL) {
-        uint32_t at = (uint32_t)((const uint64_t *)r - from->arena);
-
-        copy_record((struct stack_record *)(out->arena + at), r);
-        mark_run(out, next - 1);
-        atomic_store_explicit(&out->slots[next - 1], at, memory_order_relaxed);
-        n++;
-    }
-    atomic_store(&out->n, n);
-    atomic_store(&out->used, atomic_load(&from->used));
-    atomic_store(&out->refused, atomic_load(&from->refused));
-    return true;
 }

@@ -19,8 +19,9 @@
  * A record's key is its frames and a tag, which is the caller's (a thread, a
  * set of labels, a size class; 0 for none).
  */
-#define STACK_VALUES 6
-#define STACK_RUN    32
+#define STACK_VALUES   6
+#define STACK_RUN      32
+#define STACK_RUN_WORD 64 /* runs in a word of bits */
 
 /* Frames that are no code: addresses that no program has. */
 enum {
@@ -57,12 +58,6 @@ bool stack_table_init(struct stack_table *t, uint32_t slots, size_t bytes);
 void stack_table_release(struct stack_table *t);
 void stack_table_clear(struct stack_table *t); /* while nobody adds */
 
-/* The same records at the same places, taken while others may add.  A record
- * is complete before a slot has it, and stays where it is.  Those that were
- * begun meanwhile are left out, and their places unused.  False: out of
- * memory. */
-bool stack_table_copy(struct stack_table *out, const struct stack_table *from);
-
 /* The record of a stack, made with zero values when new; NULL when the table
  * is full.  Async-signal-safe. */
 struct stack_record *stack_table_add(struct stack_table *t, const uint64_t *pcs,
@@ -73,6 +68,17 @@ struct stack_record *stack_table_add(struct stack_table *t, const uint64_t *pcs,
 struct stack_record *stack_table_find(const struct stack_table *t,
                                       const uint64_t *pcs, size_t n,
                                       uint64_t tag);
+
+/* Before a slot is taken, so that no reader misses its record. */
+static inline void stack_table_mark_run(struct stack_table *t, uint32_t slot)
+{
+    uint32_t run = slot / STACK_RUN;
+    _Atomic uint64_t *word = &t->runs[run / STACK_RUN_WORD];
+    uint64_t bit = (uint64_t)1 << run % STACK_RUN_WORD;
+
+    if (!(atomic_load_explicit(word, memory_order_relaxed) & bit))
+        atomic_fetch_or_explicit(word, bit, memory_order_relaxed);
+}
 
 /* Adds to one of a record's values.  Async-signal-safe. */
 static inline void stack_record_count(struct stack_record *r, unsigned value,

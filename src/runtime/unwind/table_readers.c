@@ -32,6 +32,45 @@ uint64_t table_readers_refused(const struct table_readers *t)
     return t->refused + atomic_load(&t->tables[t->at].refused);
 }
 
+static void copy_record(struct stack_record *to,
+                        const struct stack_record *from)
+{
+    to->hash = from->hash;
+    to->tag = from->tag;
+    to->n = from->n;
+    for (unsigned i = 0; i < STACK_VALUES; i++)
+        atomic_store_explicit(
+            &to->values[i],
+            atomic_load_explicit(&from->values[i], memory_order_relaxed),
+            memory_order_relaxed);
+    for (size_t i = 0; i < from->n; i++)
+        to->pcs[i] = from->pcs[i];
+}
+
+/* The same records at the same places, taken while others may add.  A record
+ * is complete before a slot has it, and stays where it is.  Those that were
+ * begun meanwhile are left out, and their places unused. */
+static bool copy_table(struct stack_table *out, const struct stack_table *from)
+{
+    const struct stack_record *r;
+    uint32_t n = 0, next = 0;
+
+    if (!stack_table_init(out, from->n_slots, from->cap * 8))
+        return false;
+    while ((r = stack_table_next(from, &next)) != NULL) {
+        uint32_t at = (uint32_t)((const uint64_t *)r - from->arena);
+
+        copy_record((struct stack_record *)(out->arena + at), r);
+        stack_table_mark_run(out, next - 1);
+        atomic_store_explicit(&out->slots[next - 1], at, memory_order_relaxed);
+        n++;
+    }
+    atomic_store(&out->n, n);
+    atomic_store(&out->used, atomic_load(&from->used));
+    atomic_store(&out->refused, atomic_load(&from->refused));
+    return true;
+}
+
 /* to += sign * from; what finds no room is counted as refused. */
 static void add(struct stack_table *to, const struct stack_table *from,
                 int64_t sign)
@@ -52,7 +91,7 @@ bool table_readers_join(struct table_readers *t, unsigned reader)
     struct stack_table *before = &t->readers[reader].before;
 
     assert(!t->readers[reader].is_on);
-    if (!stack_table_copy(before, table_readers_live(t)))
+    if (!copy_table(before, table_readers_live(t)))
         return false;
     t->readers[reader].is_on = true;
     return true;
@@ -68,7 +107,7 @@ bool table_readers_leave(struct table_readers *t, unsigned reader,
     t->readers[reader].is_on = false;
     t->readers[reader].before = (struct stack_table){0};
     if (table_readers_any(t)) {
-        ok = stack_table_copy(out, table_readers_live(t));
+        ok = copy_table(out, table_readers_live(t));
     } else {
         *out = *table_readers_live(t);
         *table_readers_live(t) = (struct stack_table){0};
@@ -85,9 +124,9 @@ bool table_readers_slice(struct table_readers *t, unsigned reader,
     struct stack_table now;
 
     assert(t->readers[reader].is_on);
-    if (!stack_table_copy(&now, table_readers_live(t)))
+    if (!copy_table(&now, table_readers_live(t)))
         return false;
-    if (!stack_table_copy(out, &now)) {
+    if (!copy_table(out, &now)) {
         stack_table_release(&now);
         return false;
     }
