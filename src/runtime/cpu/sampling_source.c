@@ -238,7 +238,6 @@ bool sampling_source_open(struct sampling_source *s, enum cpu_source kind,
         .kind = kind,
         .threads = {.size = sizeof(struct thread_source)},
         .period_ns = period_ns,
-        .change = threads_change(),
         .random =
             intervals_seed((uint64_t)getpid(), (uint64_t)clock_monotonic_ns())};
     error = scan_threads(s, SIGNAL_SAMPLE);
@@ -307,7 +306,7 @@ bool sampling_source_scan(struct sampling_source *s)
     pthread_mutex_lock(&source_lock);
     scan_threads(s, SIGNAL_SAMPLE_FROM_BIRTH);
     pthread_mutex_unlock(&source_lock);
-    return is_new && !runtime.sees_thread_starts;
+    return is_new;
 }
 
 void sampling_source_close(struct sampling_source *s)

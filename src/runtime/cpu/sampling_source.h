@@ -47,8 +47,7 @@ void sampling_source_enable(struct sampling_source *s);
 void sampling_source_change_to_timers(struct sampling_source *s);
 
 /* Takes care of new threads and of dead ones.  Cheap when their number is as
- * it was, but for every tenth time.  True: there are new threads that did not
- * announce themselves, so look again soon. */
+ * it was, but for every tenth time; true when it was not. */
 bool sampling_source_scan(struct sampling_source *s);
 
 /* No handler may be running any more, or it must come to its end within the
