@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/search.h"
 #include "collector/context.h"
 
 struct pieces *pieces_new(void)
@@ -83,17 +84,7 @@ static int64_t order_of(const struct piece *x, const struct piece *y)
 /* Where it is, or would be. */
 static size_t place_of(const struct pieces *p, const struct piece *key)
 {
-    size_t low = 0, high = p->n;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (order_of(&p->v[middle], key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return search_first(i, 0, p->n, order_of(&p->v[i], key) >= 0);
 }
 
 static bool make_room(struct pieces *p)
