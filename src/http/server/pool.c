@@ -37,6 +37,7 @@ static struct job *next_job(struct pool *p)
     p->idle_workers--;
     job = p->queue;
     if (job) {
+        p->queued--;
         p->queue = job->next;
         if (!p->queue)
             p->queue_end = &p->queue;
@@ -116,13 +117,14 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* A worker for the job just queued: an idle one, or a new one.  False when
- * there is none at all. */
+/* A worker for one more job: an idle one, or a new one.  Idle workers that
+ * have not woken up yet have a job in the queue already.  False when there is
+ * none at all. */
 static bool have_worker(struct pool *p)
 {
     pthread_t thread;
 
-    if (p->idle_workers > 0 || p->workers == p->o.max_workers)
+    if (p->idle_workers > p->queued || p->workers == p->o.max_workers)
         return true;
     if (thread_start(&thread, "pprof-worker", STACK_BYTES, work, p) != 0)
         return p->workers > 0;
@@ -165,6 +167,7 @@ bool pool_add(struct pool *p, struct job *job)
         job->next = NULL;
         *p->queue_end = job;
         p->queue_end = &job->next;
+        p->queued++;
         pthread_cond_signal(&p->work);
     }
     pthread_mutex_unlock(&p->lock);

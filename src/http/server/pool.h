@@ -39,6 +39,7 @@ struct pool {
     struct job *queue, **queue_end;
     struct job *done;
     struct job *streams; /* with pieces to send, by next_stream */
+    unsigned queued;     /* jobs in the queue */
     unsigned workers, idle_workers;
     unsigned deferred; /* jobs that no worker has and nobody has finished */
     bool stopping;
