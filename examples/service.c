@@ -1,5 +1,6 @@
 /*
- * A small service with /debug/pprof/: a few threads that do different work.
+ * A small service with /debug/pprof/: a few threads that do different work,
+ * and rest in between.
  * Runs for as many seconds as the first argument says, or until it is ended.
  */
 #include <pprof/pprof.h>
@@ -52,10 +53,10 @@ static void *worker(void *arg)
         handle_report();
         if (i % 3 == 0)
             handle_upload();
-        if (arg && i % 50 == 0)
-            usleep(1000);
+        if (i % 16 == 0)
+            usleep(20000);
     }
-    return NULL;
+    return arg;
 }
 
 int main(int argc, char **argv)
@@ -67,7 +68,7 @@ int main(int argc, char **argv)
         return 1;
     }
     for (size_t i = 0; i < 2; i++)
-        if (pthread_create(&threads[i], NULL, worker, i ? argv : NULL) != 0)
+        if (pthread_create(&threads[i], NULL, worker, NULL) != 0)
             return 1;
     /* Asking for the stacks of all threads interrupts system calls, as any
      * signal does: what waits must be ready to go on waiting. */

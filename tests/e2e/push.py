@@ -47,17 +47,6 @@ def run(url, command, *options, env=None, timeout=120, **kwargs):
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
-def wait_for(condition, seconds=60):
-    """What the condition returns as soon as that is true."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        found = condition()
-        if found:
-            return found
-        time.sleep(0.05)
-    raise AssertionError('it did not happen in %d s' % seconds)
-
-
 def listed(pprofd, service, profile_type):
     """The stored profiles as [{'labels': {...}, 'id': ...}]."""
     reply = pprofd.get('/api/0/profiles', service=service, type=profile_type,

@@ -30,7 +30,7 @@ class Program:
         self.up = threading.Event()
         self.reader = threading.Thread(target=self.listen, daemon=True)
         self.reader.start()
-        if not self.up.wait(20):
+        if not self.up.wait(60):
             raise AssertionError('no endpoint')
 
     def listen(self):
@@ -42,7 +42,7 @@ class Program:
                 self.up.set()
         self.up.set()
 
-    def wait_for_words(self, words, seconds=10):
+    def wait_for_words(self, words, seconds=60):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             found = [line for line in self.said if words in line]

@@ -37,6 +37,17 @@ def free_port():
                 continue
 
 
+def wait_for(condition, seconds=60, pause=0.05):
+    """What the condition returns as soon as that is true."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = condition()
+        if found:
+            return found
+        time.sleep(pause)
+    raise AssertionError('it did not happen in %d s' % seconds)
+
+
 def wait_for_port(port, process=None, seconds=30):
     end = time.monotonic() + seconds
     while time.monotonic() < end:

@@ -196,7 +196,7 @@ class Replies(FaultTest):
         self.stored(pprofd, cpu_profile({'main;a': 1}))
         start = time.monotonic()
         self.assertEqual(self.top(pprofd), {'a': 1})
-        self.assertLess(time.monotonic() - start, 3)  # it is known by now
+        self.assertLess(time.monotonic() - start, 15)  # it is known by now
 
     def test_recorded_errors(self):
         """What cannot be brought about here, in ClickHouse's words."""

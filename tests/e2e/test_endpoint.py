@@ -5,10 +5,10 @@ import json
 import glob
 import os
 import re
+import select
 import shutil
 import socket
 import subprocess
-import threading
 import time
 
 import support
@@ -17,7 +17,8 @@ EXAMPLES = os.path.join(support.BUILD, 'examples')
 
 
 class Endpoint(support.TestCase):
-    """A service of ours in C, started anew for each test class."""
+    """A service of ours in C, started anew for each test class.  On a busy
+    machine lines of many profiles are more than its share of the CPU."""
     command = [os.path.join(EXAMPLES, 'service')]
     said_on = 'stderr'
 
@@ -26,7 +27,8 @@ class Endpoint(support.TestCase):
         if not os.path.exists(cls.command[0]):
             raise support.unittest.SkipTest('not built: ' + cls.command[0])
         cls.process = subprocess.Popen(
-            cls.command, env=dict(os.environ, PPROF_ADDR='127.0.0.1:0'),
+            cls.command, env=dict(os.environ, PPROF_ADDR='127.0.0.1:0',
+                                  PPROF_MAX_CPU='0'),
             text=True, **{cls.said_on: subprocess.PIPE})
         cls.said = getattr(cls.process, cls.said_on).readline()
         cls.address = re.search(r'127\.0\.0\.1:\d+', cls.said).group()
@@ -45,6 +47,32 @@ class Endpoint(support.TestCase):
 
     def get(self, name, **kwargs):
         return self.request('/debug/pprof/' + name, **kwargs)
+
+    def under_way(self, name, seconds):
+        """The connection of another client that is being served."""
+        host, port = self.address.split(':')
+
+        def start():
+            self.wait_until_free()
+            s = socket.create_connection((host, int(port)))
+            self.addCleanup(s.close)
+            s.sendall(b'GET /debug/pprof/%s?seconds=%d HTTP/1.1\r\n'
+                      b'Host: localhost\r\n\r\n' % (name.encode(), seconds))
+            while self.get(name + '?seconds=1')[0] != 500:
+                if select.select([s], [], [], 0)[0]:
+                    return None  # ours came first, and it was refused
+            return s
+        return support.wait_for(start)
+
+    def wait_until_free(self):
+        """Nobody takes a CPU profile or a trace."""
+        support.wait_for(lambda: self.get('trace?seconds=0.001')[0] == 200,
+                         pause=0.2)
+
+    def leave(self, connection):
+        """The other client goes."""
+        connection.close()
+        self.wait_until_free()
 
     def assert_refused(self, reply, status, words):
         self.assertEqual(reply[0], status)
@@ -123,12 +151,12 @@ class Routes(Endpoint):
             self.assertGreater(int(headers['Content-Length']), 0)
 
     def test_head_requests_return_at_once(self):
-        for name in ('profile?seconds=20', 'wall?seconds=20',
-                     'trace?seconds=20', 'threads?seconds=20'):
+        for name in ('profile?seconds=200', 'wall?seconds=200',
+                     'trace?seconds=200', 'threads?seconds=200'):
             start = time.monotonic()
             status, _, body = self.get(name, method='HEAD')
             self.assertEqual((status, body), (200, b''), name)
-            self.assertLess(time.monotonic() - start, 10, name)
+            self.assertLess(time.monotonic() - start, 60, name)
 
     def test_cmdline(self):
         status, headers, body = self.get('cmdline?debug=1')
@@ -203,47 +231,24 @@ class Cpu(Endpoint):
         self.assertIn('handle_report', raw)
 
     def test_only_one_at_a_time(self):
-        first = threading.Thread(target=self.get, args=('profile?seconds=3',))
-        first.start()
-        time.sleep(0.5)
-        start = time.monotonic()
+        other = self.under_way('profile', 200)
+        # At once: the reply to the first comes later than we wait.
         self.assert_refused(
-            self.get('profile?seconds=3'), 500, 'Could not enable CPU '
+            self.get('profile?seconds=200'), 500, 'Could not enable CPU '
             'profiling: cpu profiling already in use')
-        self.assertLess(time.monotonic() - start, 2)
         self.assert_profile(self.get('threads'), 'threads')
-        first.join()
+        self.leave(other)
 
     def test_a_client_that_leaves_frees_the_profiler(self):
-        host, port = self.address.split(':')
-        s = socket.create_connection((host, int(port)))
-        s.sendall(b'GET /debug/pprof/profile?seconds=200 HTTP/1.1\r\n'
-                  b'Host: localhost\r\n\r\n')
-        time.sleep(0.5)
-        self.assertEqual(self.get('profile?seconds=1')[0], 500)
-        s.close()
-        start = time.monotonic()
-        while self.get('trace?seconds=0.001')[0] != 200:
-            time.sleep(0.002)
-        waited = time.monotonic() - start
-        print('# %.3f s' % waited)
-        # With the time that a trace takes, on a busy machine.
-        self.assertLess(waited, 2)
+        self.leave(self.under_way('profile', 200))
 
     def test_a_wall_profile_whose_client_leaves_frees_the_profiler(self):
-        host, port = self.address.split(':')
-        s = socket.create_connection((host, int(port)))
-        s.sendall(b'GET /debug/pprof/wall?seconds=200 HTTP/1.1\r\n'
-                  b'Host: localhost\r\n\r\n')
-        time.sleep(0.5)
-        self.assertEqual(self.get('wall?seconds=1')[0], 500)
-        s.close()
-        for _ in range(100):
+        self.under_way('wall', 200).close()
+
+        def again():
             reply = self.get('wall?seconds=1')
-            if reply[0] == 200:
-                break
-            time.sleep(0.05)
-        self.assert_profile(reply, 'wall')
+            return reply if reply[0] == 200 else None
+        self.assert_profile(support.wait_for(again), 'wall')
 
     def test_the_dump_has_files_and_lines(self):
         """Of the program, and of libc if its debug information is here."""

@@ -4,7 +4,6 @@ import gzip
 import http.client
 import os
 import re
-import select
 import socket
 import subprocess
 import threading
@@ -93,14 +92,11 @@ class Recorded(test_endpoint.Endpoint):
             self.assertEqual(headers[key], recorded[1][key])
 
     def test_refusals_to_the_second_are_like_those_of_go(self):
-        for name, path in (('err.500.cpu-busy.txt', 'profile?seconds=2'),
-                           ('err.500.trace-busy.txt', 'trace?seconds=2')):
-            first = threading.Thread(target=self.get, args=(path,))
-            first.start()
-            time.sleep(0.5)
-            reply = self.get(path)
-            first.join()
-            self.compare(name, reply)
+        for name, kind in (('err.500.cpu-busy.txt', 'profile'),
+                           ('err.500.trace-busy.txt', 'trace')):
+            other = self.under_way(kind, 200)
+            self.compare(name, self.get(kind + '?seconds=200'))
+            self.leave(other)
 
 
 class Behaviour(test_endpoint.Endpoint):
@@ -125,11 +121,11 @@ class Behaviour(test_endpoint.Endpoint):
     def test_nothing_is_sent_before_the_time_is_over(self):
         host, port = self.address.split(':')
         with socket.create_connection((host, int(port))) as s:
+            start = time.monotonic()
             s.sendall(b'GET /debug/pprof/threads?seconds=1 HTTP/1.1\r\n'
                       b'Host: 127.0.0.1\r\n\r\n')
-            s.settimeout(0.7)
-            with self.assertRaises(TimeoutError):
-                s.recv(1)
+            s.recv(1)
+            self.assertGreater(time.monotonic() - start, 0.9)
 
     def test_who_closes_his_side_gets_what_there_is_at_once(self):
         """A client that has left looks the same, and must free the profiler:
@@ -273,31 +269,19 @@ class Commands(test_endpoint.Endpoint):
         done = self.pprof('-top', '-no_save', self.url + 'nope')
         self.assert_fails(done, 'Unknown profile')
 
-    def take_a_profile(self, seconds):
-        """Another client's; returns once it is under way."""
-        host, port = self.address.split(':')
-        while True:
-            s = socket.create_connection((host, int(port)))
-            self.addCleanup(s.close)
-            s.sendall(b'GET /debug/pprof/profile?seconds=%d HTTP/1.1\r\n'
-                      b'Host: localhost\r\n\r\n' % seconds)
-            refused = self.get('profile?seconds=1')[0] == 500
-            if refused and not select.select([s], [], [], 0.3)[0]:
-                return
-            s.close()  # it has a reply already: somebody else came first
-
     def test_our_pprof_waits_for_the_profile_of_another_client(self):
-        self.take_a_profile(3)
+        self.under_way('profile', 5)
         done = self.pprof('-top', '-no_save', '-seconds=1', self.address)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn('Another client is taking a profile there', done.stderr)
         self.assertIn('Type: cpu', done.stdout)
 
     def test_our_pprof_does_not_wait_for_ever(self):
-        self.take_a_profile(200)
+        other = self.under_way('profile', 200)
         done = self.pprof('-top', '-no_save', '-seconds=1', '-timeout=1',
                           self.address)
         self.assert_fails(done, 'cpu profiling already in use')
+        self.leave(other)
 
     def test_a_collector_of_profefes_kind(self):
         """All of its types at once, the bodies taken as they come."""

@@ -138,7 +138,9 @@ class Reports(cluster.ClusterCase):
         run = os.path.abspath(os.path.join(support.BUILD, 'pprof-run'))
         process = subprocess.Popen(
             [run, '-addr', '127.0.0.1:%d' % port, 'python3', '-c',
-             'while True: sum(range(10000))'], stderr=subprocess.DEVNULL)
+             'import time\n'
+             'while True: sum(range(50000)); time.sleep(.01)'],
+            stderr=subprocess.DEVNULL)
         self.addCleanup(support.stop, process)
         support.wait_for_port(port, process)
         self.api.pod('demo', 'native', ports=[('pprof', port)])

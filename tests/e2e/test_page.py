@@ -22,7 +22,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 from profilepb import Profile  # noqa: E402
 
-PATIENCE = 30
+PATIENCE = 60
 
 
 def make_profile(scale=1):

@@ -11,8 +11,9 @@ import support
 from certificates import Authority
 from collector import CollectorTest, Pprofd
 from push import (PPROF_RUN, PUSHED, environment, listed, merge_url, run,
-                  start, wait_for)
+                  start)
 from runtime import top
+from support import wait_for
 
 
 class PushTest(CollectorTest):

@@ -8,7 +8,8 @@ import unittest
 import support
 from collector import CollectorTest
 from push import (PUSHED, TROUBLE, Collector, environment, listed,
-                  never_answers, reply, run, start, wait_for)
+                  never_answers, reply, run, start)
+from support import wait_for
 
 ROUNDS = ('-push-interval', '1', '-push-seconds', '1')
 # What a program may take longer because of its collector: the last push, and

@@ -198,8 +198,8 @@ class Tree(TestCase):
 
     def test_head_does_not_wait(self):
         start = time.monotonic()
-        self.assertEqual(self.request('profile?seconds=30', 'HEAD')[0], 200)
-        self.assertLess(time.monotonic() - start, 10)
+        self.assertEqual(self.request('profile?seconds=200', 'HEAD')[0], 200)
+        self.assertLess(time.monotonic() - start, 60)
 
     def test_a_client_that_leaves_frees_the_processes(self):
         with socket.create_connection(

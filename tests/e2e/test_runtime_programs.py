@@ -125,7 +125,7 @@ class Programs(support.TestCase):
     def test_a_c_program(self):
         """Linked with the library that is preloaded, too."""
         process = run_profiled(
-            self.profile, [os.path.join(BUILD, 'examples', 'service'), '2'],
+            self.profile, [os.path.join(BUILD, 'examples', 'service'), '4'],
             options=['-addr', '127.0.0.1:0', '-rate', '1000'],
             stderr=subprocess.PIPE)
         self.addCleanup(process.stderr.close)

@@ -30,7 +30,8 @@ class Olm(TestCase):
         cls.program = Program(
             [RUN, '-tls-cert', cls.cert, '-tls-key', cls.key,
              '--client-ca=' + cls.cert, '/usr/bin/python3', '-c',
-             'import time\nwhile True: [x*x for x in range(9999)]'])
+             'import time\n'
+             'while True: [x*x for x in range(9999)]; time.sleep(.01)'])
         cls.addClassCleanup(cls.program.stop)
         cls.pprof_url = cls.program.url + '/debug/pprof/'
 
@@ -249,11 +250,7 @@ class Rotation(TestCase):
         return done.stdout.strip().split('=')[-1].strip()
 
     def wait_for_serial(self, port, name):
-        for _ in range(60):
-            if self.serial(port) == name:
-                return
-            time.sleep(0.1)
-        self.fail('still %s' % self.serial(port))
+        support.wait_for(lambda: self.serial(port) == name)
 
     def test_a_new_certificate_is_served(self):
         ca = certificates.Authority(self.dir)
@@ -278,7 +275,7 @@ class Rotation(TestCase):
         # A pair that does not fit together is not taken, and said once.
         self.replace((third[0], second[1]))
         program_said = 'the certificate in use stays'
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while time.monotonic() < end and not any(
                 program_said in line for line in program.said):
             self.assertEqual(self.serial(program.port), 'second')
@@ -310,12 +307,16 @@ class Rotation(TestCase):
         self.assertEqual(c.getresponse().read()[:1], b'/')
         shutil.copy(new_ca.cert, self.path('fresh'))
         os.rename(self.path('fresh'), self.path('ca'))
-        time.sleep(3)  # it looks every second
-        with self.assertRaises(OSError):
-            c.request('GET', '/debug/pprof/cmdline')
-            c.getresponse()
-            c.request('GET', '/debug/pprof/cmdline')  # by a new connection
-            c.getresponse()
+
+        def refused():
+            try:
+                c.request('GET', '/debug/pprof/cmdline')
+                return not c.getresponse().read()
+            except OSError:
+                return True
+        support.wait_for(refused, pause=0.5)  # it looks every second
+        c.close()
+        self.assertTrue(refused())  # by a new connection
 
     def test_a_session_is_resumed_until_the_ca_changes(self):
         ca = certificates.Authority(self.dir)
@@ -339,8 +340,7 @@ class Rotation(TestCase):
         self.assertTrue(ask(session)[0])
         with open(self.path('ca'), 'a') as f:
             f.write('\n')
-        time.sleep(3)
-        self.assertFalse(ask(session)[0])
+        support.wait_for(lambda: not ask(session)[0], pause=0.5)
 
 
 class Loopback(TestCase):
@@ -484,21 +484,12 @@ class Tokens(TestCase):
 
     def test_the_file_is_read_again(self):
         self.write('second\n')
-        for _ in range(50):
-            if self.status(self.url, '-H',
-                           'Authorization: Bearer second') == 200:
-                break
-            time.sleep(0.1)
-        else:
-            self.fail('the new token is not known')
+        support.wait_for(lambda: self.status(
+            self.url, '-H', 'Authorization: Bearer second') == 200, pause=0.5)
         self.assertEqual(self.status(self.url, '-u', 'bob:pass'), 401)
         os.remove(self.path('tokens'))
-        for _ in range(50):
-            if self.status(self.url, '-u', 'x:second') == 401:
-                break
-            time.sleep(0.1)
-        else:
-            self.fail('the old token still works')
+        support.wait_for(lambda: self.status(
+            self.url, '-u', 'x:second') == 401, pause=0.5)
         self.program.wait_for_words('no token is valid until the file is readable again')
 
     def test_guessing_ends_soon(self):
@@ -619,7 +610,7 @@ class Limits(TestCase):
         program = self.serve()
         for name in ('profile', 'trace?seconds=200', 'threads?seconds=200'):
             self.assertEqual(self.status(program.url + '/debug/pprof/' + name,
-                                         '-I', '-m', '5'), 200)
+                                         '-I', '-m', '30'), 200)
 
     def test_so_many_requests_a_minute(self):
         program = self.serve(PPROF_MAX_REQUESTS='5')
@@ -651,7 +642,7 @@ class Limits(TestCase):
                       b'Host: localhost\r\n\r\n')
             busy.append(s)
         time.sleep(0.5)
-        self.assertEqual(self.status(program.url + '/healthz', '-m', '5'),
+        self.assertEqual(self.status(program.url + '/healthz', '-m', '30'),
                          200)
         for s in busy:
             s.close()

@@ -83,7 +83,7 @@ class ClusterHandler(http.server.BaseHTTPRequestHandler):
             return
         mode = self.server.mode.get(kind)
         if mode == 'timeout':
-            time.sleep(15)
+            time.sleep(300)
             return
         status = 201
         if (self.headers['Authorization'] != 'Bearer account-token'
@@ -266,9 +266,9 @@ class Kubernetes(TestCase):
         cluster.mode = {'TokenReview': 'timeout'}
         start = time.monotonic()
         self.assertEqual(self.ask(program, 'good')[0], 503)
-        self.assertLess(time.monotonic() - start, 14)
+        waited = time.monotonic()
         self.assertEqual(self.ask(program, 'good')[0], 503)  # at once
-        self.assertLess(time.monotonic() - start, 14)
+        self.assertLess(time.monotonic() - waited, (waited - start) / 2)
         self.assertEqual(self.status(program.url + '/healthz'), 200)
         program.wait_for_words('timeout')
 

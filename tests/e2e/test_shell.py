@@ -18,7 +18,7 @@ from profilepb import Profile  # noqa: E402
 PPROF = os.path.abspath(os.path.join(
     os.environ.get('PPROF_BUILD', 'build'), 'pprof'))
 PROMPT = '(pprof) '
-PATIENCE = 10
+PATIENCE = 60  # seconds, for a busy machine
 ESCAPES = re.compile(r'\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\r')
 
 

@@ -10,7 +10,7 @@ volatile uint64_t result;
 
 __attribute__((noinline)) void handle_orders(void)
 {
-    for (uint64_t i = 0; i < 20000000; i++)
+    for (uint64_t i = 0; i < 2000000; i++)
         result += i ^ result;
 }
 
@@ -25,7 +25,7 @@ int main(void)
 
     for (;;) {
         handle_orders();
-        usleep(1000);
+        usleep(30000);
     }
     free(kept);
     return 0;
