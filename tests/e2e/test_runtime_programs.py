@@ -150,7 +150,7 @@ class Programs(support.TestCase):
             with self.subTest(source):
                 self.finish(run_profiled(
                     self.profile, ['dd', 'if=/dev/urandom', 'of=/dev/null',
-                                   'bs=1M', 'count=150'],
+                                   'bs=1M', 'count=300'],
                     options=['-source', source], stderr=subprocess.DEVNULL))
                 self.check(['read'], at_least=20)
                 used = float(re.search(r'cpu time of the process: (\d+)',
