@@ -17,6 +17,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -52,22 +53,29 @@ SUITES = [
     ('unit', 'build', 'unit', {}),
     ('replay', 'build', 'fuzz', {}),
     ('golden', 'build', 'golden', {}),
-    ('waiting', 'build', 'waiting', {}),
-    ('end-to-end', 'build', 'e2e', {}),
-    ('aarch64', 'build', 'cross', {}),
-    ('browser', 'build', 'browser', {}),
     ('asan unit', 'build-asan', 'unit', {}),
     ('asan replay', 'build-asan', 'fuzz', {}),
     ('asan golden', 'build-asan', 'golden', {'GOLDEN_EVERY': '8'}),
-    ('asan hostile', 'build-asan', 'hostile', {'PPROF_SOAK_SECONDS': '2'}),
-    ('tsan hostile', 'build-tsan', 'hostile', {'PPROF_SOAK_SECONDS': '2'}),
     ('fuzz', 'build-fuzz', ['tests/fuzz/campaign.py', '--runs',
                             str(FUZZ_RUNS)], {}),
+    ('aarch64', 'build', 'cross', {}),
+    ('waiting', 'build', 'waiting', {}),
+    ('end-to-end', 'build', 'e2e', {}),
+    ('asan hostile', 'build-asan', 'hostile', {'PPROF_SOAK_SECONDS': '2'}),
+    ('tsan hostile', 'build-tsan', 'hostile', {'PPROF_SOAK_SECONDS': '2'}),
+    ('browser', 'build', 'browser', {}),
 ]
 
-# One process at a time, which mostly waits: the suites that follow need not
-# wait for it.
+# These mostly wait: the suites that follow need not wait for them.
 BESIDE = {'waiting', 'asan hostile'}
+# These compute, their builds included: one after the other, with the CPU time
+# that the suites that follow leave, which wait a lot.
+BEHIND = {'asan unit', 'asan replay', 'asan golden', 'fuzz', 'aarch64'}
+BEHIND_NICE = 10
+# How many programs of a suite run at a time, if not one for each core.  The
+# end-to-end tests wait for more than half of their time.
+PROCESSES = {'waiting': 2, 'end-to-end': (os.cpu_count() or 1) + 1,
+             'asan hostile': 1}
 # Tests of a suite that run in another one.
 WITHOUT = {'e2e': 'waiting'}
 
@@ -233,8 +241,7 @@ def run_suite(suite):
     name, directory, what, env = suite
     start = time.time()
     if isinstance(what, str):
-        tally = run_meson_suite(directory, what, env,
-                                1 if name in BESIDE else None)
+        tally = run_meson_suite(directory, what, env, PROCESSES.get(name))
     else:
         tally = run_command(what, env)
     return tally, time.time() - start
@@ -245,38 +252,47 @@ class Run:
 
     def __init__(self):
         self.total = Tally()
+        self.lock = threading.Lock()  # of the total, and of what is printed
+        self.building = {name: threading.Lock() for name in SETUP}
         self.built = {}  # directory: None, or what went wrong
-        self.beside = []  # (name, future) of suites that run beside others
 
     def add(self, name, tally, seconds):
-        show(name, tally, seconds)
-        self.total.add(tally)
+        with self.lock:
+            show(name, tally, seconds)
+            self.total.add(tally)
 
     def build(self, directory):
         """Once; did it work?"""
-        if directory not in self.built:
-            start = time.time()
-            problem = self.built[directory] = build(directory)
-            tally = Tally()
-            if problem:
-                tally.fail(directory, problem.splitlines())
-            else:
-                tally.passed = 1
-            self.add(directory, tally, time.time() - start)
-        return not self.built[directory]
+        with self.building[directory]:
+            if directory not in self.built:
+                start = time.time()
+                problem = self.built[directory] = build(directory)
+                tally = Tally()
+                if problem:
+                    tally.fail(directory, problem.splitlines())
+                else:
+                    tally.passed = 1
+                self.add(directory, tally, time.time() - start)
+            return not self.built[directory]
+
+    def suite(self, suite):
+        if self.build(suite[1]):
+            self.add(suite[0], *run_suite(suite))
 
     def run(self, suites):
-        with ThreadPoolExecutor() as pool:
+        # On Linux nice() is for the thread that calls it, and its children.
+        with ThreadPoolExecutor() as beside, ThreadPoolExecutor(
+                1, initializer=os.nice, initargs=(BEHIND_NICE,)) as behind:
+            started = []
             for suite in suites:
-                if not self.build(suite[1]):
-                    continue
-                if suite[0] in BESIDE:
-                    self.beside.append((suite[0],
-                                        pool.submit(run_suite, suite)))
+                if suite[0] in BEHIND:
+                    started.append(behind.submit(self.suite, suite))
+                elif suite[0] in BESIDE:
+                    started.append(beside.submit(self.suite, suite))
                 else:
-                    self.add(suite[0], *run_suite(suite))
-            for name, future in self.beside:
-                self.add(name, *future.result())
+                    self.suite(suite)
+            for future in started:
+                future.result()
 
 
 def main():
