@@ -21,8 +21,8 @@ struct arena;
 struct arena *arena_new(void);
 void arena_free(struct arena *a);
 
-/* Frees the few blocks that are kept for the next arenas, at most 1 MB.  For
- * whoever counts memory. */
+/* Frees the blocks that are cached for new arenas, at most 1 MB in all.  Tests
+ * that count memory call it. */
 void arena_free_spares(void);
 
 /* Takes the arena out of the memory scope it was made in: it outlives the
@@ -39,13 +39,13 @@ void *arena_alloc_raw(struct arena *a, size_t n);
 void *arena_alloc_array(struct arena *a, size_t count, size_t size);
 
 /* A hint that allocations of about n bytes in all follow: if they are small,
- * they will stand side by side in one block of that size. */
+ * they are placed next to each other in one block of that size. */
 void arena_expect(struct arena *a, size_t n);
 
 /*
- * Grows what arena_alloc gave for old_n bytes; the added bytes are zero.  In
- * place when it was the newest allocation or has a block of its own, else
- * copied and the old bytes stay unused until arena_free.
+ * Grows an allocation of old_n bytes; the added bytes are zero.  The newest
+ * allocation, or one with a block of its own, grows in place.  Others are
+ * copied, and the old bytes stay unused until arena_free.
  */
 void *arena_grow(struct arena *a, void *old, size_t old_n, size_t new_n);
 

@@ -8,7 +8,8 @@
 
 /*
  * The bytes of base64 text (RFC 4648, padded or not) into out, which has room
- * for 3/4 of the text.  How many; -1 for text that nobody's encoder makes.
+ * for 3/4 of the text.  Returns the number of bytes, or -1 if the text is not
+ * valid.
  */
 ptrdiff_t base64_decode(struct str text, char *out);
 

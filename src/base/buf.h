@@ -30,19 +30,19 @@ struct buf {
     size_t cap;
     size_t max; /* appends past this many bytes fail */
     bool failed;
-    struct arena *arena; /* whose memory it is, or NULL: the heap's */
-    /* Changes the room from cap to new_cap bytes and returns it, NULL when
-     * that fails; new_cap 0 gives it back.  A pointer, since libpprof has
+    struct arena *arena; /* the arena that owns the memory; NULL: the heap */
+    /* Resizes the memory from cap to new_cap bytes and returns it, or NULL on
+     * failure; new_cap 0 frees it.  A function pointer, because libpprof has
      * buffers but no arenas.  NULL: realloc and free. */
     char *(*resize)(struct arena *a, char *data, size_t cap, size_t new_cap);
 };
 
-/* Has to be justified where it is used: tests/lint/bufs.py wants a comment
- * that starts with "no limit:" on the same line or above. */
+/* Each use needs a reason: tests/lint/bufs.py requires a comment that starts
+ * with "no limit:" on the same line or above. */
 #define BUF_NO_LIMIT ((size_t)-1 / 4)
 
-/* For src/cmd: a tool's output is as large as its user asks for, and when
- * memory runs out it is the user's own process that says so and ends. */
+/* For src/cmd only: the user decides how large a tool's output is, and if
+ * memory runs out, only the user's own process ends. */
 #define BUF_OF_TOOL BUF_NO_LIMIT
 
 #define BUF_INIT(limit) ((struct buf){.max = (limit)})

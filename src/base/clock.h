@@ -10,7 +10,7 @@
 #define HOUR   (60 * MINUTE)
 #define DAY    (24 * HOUR)
 
-/* Nanoseconds of any clock; 0 when there is none of that id. */
+/* Nanoseconds of any clock; 0 if there is no clock with that id. */
 static inline int64_t clock_ns(clockid_t clock)
 {
     struct timespec t = {0};
@@ -19,7 +19,7 @@ static inline int64_t clock_ns(clockid_t clock)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Of the clock that never jumps. */
+/* Of the monotonic clock. */
 static inline int64_t clock_monotonic_ns(void)
 {
     return clock_ns(CLOCK_MONOTONIC);

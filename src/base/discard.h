@@ -4,9 +4,9 @@
 #include <stddef.h>
 
 /*
- * Bytes of a large allocation are not needed any more: whole pages among them
- * go back to the system at once.  The memory stays allocated; its content is
- * undefined.  Only a hint: failure changes nothing.
+ * Returns the whole pages among these bytes of a large allocation to the
+ * system.  The memory stays allocated; its content is undefined.  Only a hint:
+ * failure has no effect.
  */
 void discard_pages(const void *start, size_t n);
 

@@ -12,9 +12,9 @@
  * Texts read like Go's: "open x: no such file or directory".  Longer texts
  * than fit are cut at the end.
  *
- * The code is for callers that must tell failures apart (which status to
- * reply with, whether to retry): an errno value, or 0 where nobody needs to.
- * Never search the text for that.
+ * The code is for callers that must tell failures apart (which status to reply
+ * with, whether to retry): an errno value, or 0 if no caller needs it.  Never
+ * search the text instead.
  */
 struct error {
     char text[4096];

@@ -16,7 +16,7 @@ bool file_read_fd(int fd, const char *name, struct buf *out, struct error *err);
 
 /*
  * Writes the file whole or not at all: into a temporary file beside it, then
- * renamed over it.  Anything that is not a plain file (a pipe, /dev/stdout)
+ * renamed over it.  Anything that is not a regular file (a pipe, /dev/stdout)
  * is written directly.
  */
 bool file_write(const char *path, struct str bytes, struct error *err);
@@ -25,9 +25,9 @@ bool file_write(const char *path, struct str bytes, struct error *err);
 bool file_write_private(const char *path, struct str bytes, struct error *err);
 
 /*
- * The same in pieces, for what should not be in memory as a whole.  `path`
- * must live as long as the writer.  Whoever opened it closes it: with ok as
- * false, or when closing fails, the file is as it was before.
+ * The same in pieces, for content that should not be in memory as a whole.
+ * `path` must live as long as the writer.  The caller must close it; if `ok` is
+ * false, or closing fails, the file is unchanged.
  */
 struct file_writer {
     const char *path;
@@ -43,11 +43,11 @@ bool file_writer_add(struct file_writer *w, struct str bytes,
                      struct error *err);
 bool file_writer_close(struct file_writer *w, bool ok, struct error *err);
 
-/* All bytes to an fd, through short writes and EINTR. */
+/* Writes all bytes to an fd, whatever short writes and EINTR occur. */
 bool file_write_fd(int fd, const char *name, struct str bytes,
                    struct error *err);
 
-/* A directory and those above it, made where they do not exist. */
+/* Creates a directory and its missing parents. */
 bool file_make_directory(const char *path, unsigned mode, struct error *err);
 
 #endif

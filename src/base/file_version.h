@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 
 /*
- * How a file looks from outside, to see whether it has been changed or
- * replaced.  Two stamps compare with memcmp; a file that is not there (or
- * NULL) has a stamp of zeros.
+ * Detects whether a file has been changed or replaced, by its metadata.
+ * Compare two versions with memcmp; that of a missing file (or NULL) is all
+ * zeros.
  */
 struct file_version {
     uint64_t device, inode, size;

@@ -7,8 +7,8 @@
 #include "base/str.h"
 
 /*
- * Values as Go prints them.  Output that must equal that of a Go program
- * shows durations, floats and times in Go's own forms, which printf has not.
+ * Values as Go prints them.  Output that must equal that of a Go program shows
+ * durations, floats and times in Go's own formats, which printf does not have.
  */
 
 /* "1h1m1.5s", "30s", "1.5µs", "0s". */

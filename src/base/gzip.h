@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/str.h"
 
-/* Do the bytes start like gzip? */
+/* Returns true if the bytes start like gzip. */
 bool gzip_detect(struct str bytes);
 
 /*

@@ -7,9 +7,9 @@
  * One step of a hash: both halves of a 128-bit product, folded.
  *
  * The lower half alone would be cheaper, but a change of an input's highest
- * bits changes it in a way that can be foretold whatever the bits below are;
- * from two words with such changes that cancel out anybody can build texts
- * that collide under every seed.
+ * bits changes it in a predictable way, whatever the lower bits are.  With two
+ * words whose changes cancel out, anybody could build texts that collide under
+ * every seed.
  */
 static inline uint64_t hash_mix(uint64_t word)
 {
@@ -19,7 +19,7 @@ static inline uint64_t hash_mix(uint64_t word)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* A number that nobody outside the process can foretell, another one for each
+/* A number that nobody outside the process can predict, different for each
  * address. */
 uint64_t hash_seed(const void *address);
 

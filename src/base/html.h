@@ -4,9 +4,9 @@
 #include "base/buf.h"
 
 /*
- * Appends a text with what HTML would take for its own written as entities:
- * & < > " ' and +, as Go's template package does.  Good between tags and
- * inside a quoted attribute, not in a script or a style.
+ * Appends a text with & < > " ' and + written as entities, as Go's template
+ * package does.  Safe between tags and inside a quoted attribute, but not in a
+ * script or a style.
  */
 void buf_add_html(struct buf *out, struct str text);
 

@@ -7,15 +7,15 @@
 #include "base/str.h"
 
 /*
- * Would Go's reader inflate the deflate stream at the front of the bytes?  If
- * not, the error has its words: "unexpected EOF" or "flate: corrupt input
- * before offset N".
+ * Returns true if Go's reader would inflate the deflate stream at the front of
+ * the bytes.  Otherwise the error has Go's text: "unexpected EOF" or "flate:
+ * corrupt input before offset N".
  *
- * libdeflate only says that it cannot, and is now and then content with what
- * Go refuses, whereas users compare our words with those of the original.  N
- * is the number of bytes that Go's reader has taken when it notices, so this
- * walks through the stream bit by bit and takes a byte exactly when that
- * reader does.  Slow, and only for bytes that are known to be wrong.
+ * libdeflate only reports that it failed, and sometimes accepts what Go
+ * rejects, but our errors must equal google/pprof's.  N is the number of bytes
+ * that Go's reader has consumed when it notices, so this walks through the
+ * stream bit by bit and consumes each byte exactly when that reader does.  It
+ * is slow; call it only for bytes that are known to be corrupt.
  */
 bool inflate_is_sound(struct str stream, struct error *err);
 

@@ -8,8 +8,8 @@
 #include "base/str.h"
 
 /*
- * Writing JSON.  The writer puts commas, quotes and indentation; who opens
- * an object or array closes it.
+ * Writing JSON.  The writer adds commas, quotes and indentation; the caller
+ * closes each object and array that it opens.
  *
  *     struct json j = json_start(&out, 2);
  *     json_open(&j, '{');
@@ -17,7 +17,8 @@
  *     json_string(&j, name);
  *     json_close(&j, '}');        // {"name": "…"}
  *
- * Bytes that are not UTF-8 become U+FFFD.  Failure is the buffer's.
+ * Bytes that are not UTF-8 become U+FFFD.  If memory runs out, the buffer
+ * fails.
  */
 struct json {
     struct buf *out;
@@ -40,7 +41,8 @@ void json_double(struct json *j, double value);       /* not a number: null */
 void json_bool(struct json *j, bool value);
 void json_null(struct json *j);
 
-/* The text with quotes and escapes alone, for those who need no writer. */
+/* Appends only the text, with quotes and escapes, for callers that need no
+ * writer. */
 void buf_add_json(struct buf *b, struct str s);
 
 #endif

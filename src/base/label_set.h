@@ -12,9 +12,9 @@
  * Names with values, sorted by name, each name once: the labels of a target
  * or of a profile.
  *
- * As in Prometheus, a label with an empty value does not exist: setting a
- * label to "" removes it, and looking up a missing one gives "".  Texts
- * belong to whoever made them; label_set_copy() copies them.
+ * As in Prometheus, a label with an empty value does not exist: setting a label
+ * to "" removes it, and looking up a missing one gives "".  The set does not
+ * own its texts; label_set_copy() copies them.
  */
 struct label_pair {
     struct str name, value;

@@ -18,20 +18,19 @@
  *     2026-05-06T07:08:09.124Z warn profile refused service=api bytes=81
  *         error="profile is cut short"                       (all in one line)
  *
- * The message is a constant of the program, without values in it: the same
- * event always has the same message, so that logs can be searched and
- * counted.  Values that come from outside are quoted where they need it, so
- * no value can fake a second line or another key.
+ * The message is a constant without values: the same event always has the same
+ * message, so that logs can be searched and counted.  Values are quoted where
+ * necessary, so that no value can fake another line or key.
  *
  * Nothing here allocates, and a line is written with one call: any thread may
  * log at any time, inside other people's programs too (but not in a signal
  * handler).  A line is cut after LOG_LINE_MAX bytes.
  *
- * Only programs log.  A library function returns its error, and whoever
- * decides to go on logs it once.  Two kinds of output are not a log and do
- * not come here: what `pprof` says to its user on the terminal
- * (cmd/pprof/ui.h), and the few lines that libpprof writes to its host's
- * stderr (runtime/say.h), which people already search for by their wording.
+ * Only programs log.  A library function returns its error, and the caller that
+ * decides to go on logs it once.  Two kinds of output are not a log and do not
+ * come here: what `pprof` says to its user on the terminal (cmd/pprof/ui.h),
+ * and the few lines that libpprof writes to its host's stderr (runtime/say.h),
+ * which people already search for by their wording.
  */
 enum log_level {
     LOG_LEVEL_DEBUG,
@@ -82,8 +81,8 @@ bool log_wants(enum log_level level);
 /* "debug", "info", "warn", "error"; false: none of them. */
 bool log_level_parse(struct str text, enum log_level *out);
 
-/* Where lines go, each with its newline; NULL: stderr.  To be set before
- * threads log. */
+/* Where lines go, each with its newline; NULL: stderr.  Set it before threads
+ * log. */
 void log_set_sink(void (*sink)(void *arg, struct str line), void *arg);
 
 #endif

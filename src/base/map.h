@@ -11,9 +11,9 @@
 /*
  * A hash index: hash -> record number.
  *
- * The records live in the caller's own array; the map holds only (hash,
- * number) and asks the caller "is it record i?".  One structure so serves
- * strings, functions, locations and stacks:
+ * The records live in the caller's own array; the map holds only (hash, number)
+ * and asks the caller "is it record i?".  The same structure serves strings,
+ * functions, locations and stacks:
  *
  *     struct map_cursor c = map_find(&m, hash);
  *     while (map_next(&m, &c))
@@ -23,10 +23,9 @@
  *
  * Nothing is ever removed.  Record numbers are below MAP_NONE.
  *
- * Keys may come from strangers who choose them so that all have one hash and
- * every search looks at all of them.  A hash over words that strangers can
- * choose therefore starts with the map's seed, which nobody outside the
- * process knows.
+ * An attacker could choose keys that all have the same hash, so that every
+ * search visits all of them.  A hash over untrusted words therefore starts with
+ * the map's seed, which nobody outside the process knows.
  */
 #define MAP_NONE  UINT32_MAX
 #define MAP_EMPTY UINT64_MAX /* a free slot */
@@ -36,7 +35,7 @@ struct map {
     uint64_t *slots; /* upper half: hash, lower half: record, or MAP_EMPTY */
     size_t mask;     /* slots - 1; 0 before the first add */
     size_t n;
-    uint64_t seed; /* another one for each map and process */
+    uint64_t seed; /* different for each map and process */
 };
 
 struct map_cursor {
@@ -60,8 +59,8 @@ static inline uint64_t map_mix(uint64_t h, uint64_t word)
     return hash_mix(h ^ word);
 }
 
-/* The hash bits that choose the slot and that it keeps; all bits of the hash
- * have a say. */
+/* The bits that choose the slot and are stored in it; they depend on all bits
+ * of the hash. */
 static inline uint32_t map_fold_(const struct map *m, uint64_t hash)
 {
     return (uint32_t)(map_mix(m->seed, hash) >> 32);
@@ -94,8 +93,8 @@ static inline bool map_next(const struct map *m, struct map_cursor *c)
     }
 }
 
-/* Asks for the memory that map_find and map_next will look at.  For callers
- * that know many hashes ahead of many searches. */
+/* Prefetches the memory that map_find and map_next will read.  For callers that
+ * know many hashes before they search. */
 static inline void map_prefetch(const struct map *m, uint64_t hash)
 {
     __builtin_prefetch(&m->slots[map_fold_(m, hash) & m->mask], 1);

@@ -5,8 +5,8 @@
 
 #include "base/str.h"
 
-/* The MD5 digest of some bytes.  Not for security: Prometheus spreads targets
- * over collectors by it. */
+/* The MD5 digest of some bytes.  Not for security: Prometheus uses it to spread
+ * targets over collectors. */
 void md5(struct str bytes, uint8_t out[16]);
 
 #endif

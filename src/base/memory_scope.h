@@ -27,8 +27,8 @@
  * - A resource that lives outside arenas (a descriptor, a compiled regular
  *   expression) must belong to the scope: see memory_scope_adopt().  Arenas
  *   do so by themselves, so scratch arenas need no care.
- * - Text is built in an arena_buf().  A buf never unwinds.  One that does not
- *   fit turns `failed`, and the scope as a whole then fails when it ends.
+ * - Text is built in an arena_buf().  A buf never unwinds.  If it does not fit,
+ * it turns `failed`, and the scope fails when it ends.
  * - No lock may be held.  Where that is unavoidable, run the part under the
  *   lock in a scope of its own; it returns, and the lock can be released.
  * - What outlives the work (an entry of a cache) is taken out of the scope
@@ -49,8 +49,8 @@ struct memory_scope;
 bool memory_scope_run(size_t max_bytes, void (*work)(void *arg), void *arg,
                       struct error *err);
 
-/* Until memory_scope_resume(), this thread works outside any scope: nothing
- * is refused, and what is made belongs to nobody's request. */
+/* Until memory_scope_resume(), this thread works outside any scope: no
+ * allocation is refused or counted. */
 struct memory_scope *memory_scope_pause(void);
 void memory_scope_resume(struct memory_scope *paused);
 
@@ -80,8 +80,8 @@ void memory_scope_refund(struct memory_scope *s, size_t n);
 /* A buf had to do without memory: the scope will fail when it ends. */
 void memory_scope_spoil(struct memory_scope *s);
 
-/* Leaves the innermost scope for want of n bytes; ends the program if the
- * arena that failed belongs to no scope. */
+/* Leaves the innermost scope because n bytes are missing; ends the program if
+ * the arena that failed belongs to no scope. */
 void memory_scope_fail(struct memory_scope *s, size_t n)
     __attribute__((noreturn));
 

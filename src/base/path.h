@@ -5,7 +5,7 @@
 #include "base/str.h"
 
 /*
- * File names as text; nothing here looks at a disk.
+ * File names as text; no function here accesses the file system.
  */
 
 /* The last element, without slashes at the end: "" gives ".", "///" "/". */

@@ -14,8 +14,8 @@ struct query_word {
     struct str name, value; /* decoded, from the arena */
 };
 
-/* Takes the next readable word off the front of *rest; broken ones (a bad
- * %XX, a semicolon) are passed over.  False when none is left. */
+/* Takes the next readable word off the front of *rest; malformed ones (a bad
+ * %XX, a semicolon) are skipped.  False when none is left. */
 bool query_next(struct arena *a, struct str *rest, struct query_word *out);
 
 /* Appends a name or a value, encoded. */

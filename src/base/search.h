@@ -4,9 +4,9 @@
 #include <stddef.h>
 
 /*
- * By halving: the least `i` in [from, to) for which `holds`, an expression of
- * i, is true; `to` if there is none.  It is false up to a place and true from
- * there on, as it is of things in order:
+ * Binary search: the smallest `i` in [from, to) for which `holds`, an
+ * expression of i, is true; `to` if there is none.  The expression must be
+ * false up to some index and true from there on, as for sorted records:
  *
  *     next = search_first(i, 0, n, symbols[i].address > address);
  *     found = next ? &symbols[next - 1] : NULL;

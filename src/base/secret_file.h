@@ -7,10 +7,10 @@
  * Files that hold a key or tokens.
  */
 
-/* Can other users of the machine read or change it? */
+/* Returns true if other users of the machine can read or change the file. */
 bool secret_file_is_exposed(const char *path);
 
-/* If so, says what to do about it.  `say` may be NULL. */
+/* If so, reports what to do about it.  `say` may be NULL. */
 void secret_file_warn(const char *path,
                       void (*say)(void *arg, const char *words), void *arg);
 

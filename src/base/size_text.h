@@ -13,7 +13,7 @@
  */
 bool size_parse(struct str text, uint64_t *out);
 
-/* Appends the size in the largest unit that needs no fraction: "64MB". */
+/* Appends the size in the largest unit without a fraction: "64MB". */
 void size_add(struct buf *out, uint64_t bytes);
 
 #endif

@@ -78,7 +78,7 @@ bool str_to_i64(struct str s, int base, int64_t *out);
 
 uint64_t str_hash(struct str s);
 
-/* Another hash for each seed: for texts that strangers choose. */
+/* A different hash for each seed: for untrusted texts. */
 uint64_t str_hash_seeded(struct str s, uint64_t seed);
 
 #endif

@@ -7,8 +7,8 @@
 
 /*
  * Starts a named thread with every signal blocked, so that no handler of the
- * program ever runs in it (but see below).  The error number of pthread_create,
- * 0 if fine.
+ * program ever runs in it (but see below).  Returns 0, or the error number of
+ * pthread_create.
  */
 int thread_start(pthread_t *out, const char *name, size_t stack_bytes,
                  void *(*run)(void *), void *arg);

@@ -10,7 +10,7 @@
 
 /*
  * Times and durations as APIs and configuration files write them.  All times
- * are nanoseconds since 1970, UTC; what does not fit is clamped to the ends.
+ * are nanoseconds since 1970, UTC; values out of range are clamped.
  */
 
 /*
@@ -32,8 +32,8 @@ bool time_parse_profefe(struct str text, int64_t *out, struct error *err);
  * negative. */
 bool duration_parse(struct str text, int64_t *out, struct error *err);
 
-/* Appends a duration in the largest units that need no fraction: "1h30m",
- * "7d"; 0 is "0". */
+/* Appends a duration in the largest units without a fraction: "1h30m", "7d"; 0
+ * is "0". */
 void duration_add(struct buf *out, int64_t ns);
 
 void time_add_rfc3339(struct buf *out, int64_t ns);       /* whole seconds */

@@ -8,18 +8,18 @@
  * valid one. */
 size_t utf8_sequence(struct str text);
 
-/* What a byte that is no part of a code point is read as. */
+/* What a byte that is not part of a code point is read as. */
 #define UTF8_REPLACEMENT 0xfffdu
 
 /* The code point that a text (not empty) starts with, and its length; a byte
- * that is no part of one is U+FFFD of length 1. */
+ * that is not part of one is U+FFFD of length 1. */
 uint32_t utf8_decode(struct str text, size_t *length);
 
-/* Code points in a text; a byte that is no part of one counts as one. */
+/* Code points in a text; a byte that is not part of one counts as one. */
 size_t utf8_count(struct str s);
 
-/* No white space at the ends: ASCII's, and Unicode's such as U+00A0 and
- * U+3000 (Go's strings.TrimSpace). */
+/* Trims white space: ASCII's, and Unicode's such as U+00A0 and U+3000 (Go's
+ * strings.TrimSpace). */
 struct str utf8_trim(struct str s);
 
 /* The text padded with spaces on the left (right) to `width` code points,
