@@ -17,15 +17,15 @@ struct words {
 struct arguments {
     const char *command;
     struct words names;         /* the words after the command */
-    struct words others;        /* what comes after "--": for pprof */
+    struct words others;        /* what comes after "--": arguments for pprof */
     struct words kubectl_flags; /* for every kubectl call, except --namespace */
 
     const char *namespace_name, *selector;
     bool all_namespaces;
-    bool annotated; /* only pods whose annotations ask for it */
+    bool annotated; /* only pods whose annotations enable scraping */
 
     const char *profile;  /* cpu unless given */
-    const char *profiles; /* of capture: a list with commas */
+    const char *profiles; /* of capture: a comma-separated list */
     int seconds;
 
     unsigned port; /* 0: find it */

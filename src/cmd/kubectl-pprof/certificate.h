@@ -5,10 +5,10 @@
 #include "base/error.h"
 
 /*
- * A certificate that a server and its clients share, and the CA that signed
- * it.  It is good for both ends, so one Secret is all that a server with
- * client certificates and `kubectl pprof` need.  The CA's key is forgotten:
- * nobody can make another certificate that the server accepts.
+ * A certificate that a server and its clients share, and the CA that signed it.
+ * It is valid for both ends, so that the server and `kubectl pprof` share one
+ * Secret.  The CA's key is discarded: nobody can issue another certificate that
+ * the server accepts.
  */
 struct certificate {
     struct buf cert, key, ca; /* PEM */
@@ -16,7 +16,7 @@ struct certificate {
 
 #define CERTIFICATE_DAYS 365
 
-/* `names` are DNS names with commas: "localhost,web.demo.svc". */
+/* `names` are comma-separated DNS names: "localhost,web.demo.svc". */
 bool certificate_make(struct certificate *out, const char *common_name,
                       const char *names, struct error *err);
 

@@ -16,8 +16,8 @@ struct collector_profile {
 bool collector_send(const struct session *s, struct arena *a,
                     const struct collector_profile *p, struct error *err);
 
-/* What the collector calls the pod's profiles: that of its annotations,
- * else its owner's name. */
+/* The service of the pod's profiles: from its annotations, else its owner's
+ * name. */
 struct str collector_service(const struct kubectl_pod *pod);
 
 /* GET of a path below the collector's URL; the reply's body is appended.  The

@@ -31,15 +31,16 @@ bool gather_prepare(struct session *s, const struct words *names,
 
 /*
  * Finds a way to each pod, does the work, and closes the way: up to 16 at a
- * time.  What fails has ok == false and why.  The rights that were missing
- * are the session's afterwards.
+ * time.  A job that fails has ok == false and the reason in `why`.  Missing
+ * rights are added to the session.
  */
 void gather_run(struct session *s, struct jobs *jobs,
                 bool (*work)(struct job *job));
 
 void gather_release(struct jobs *jobs);
 
-/* Entries of an index that are something else: the command line, stacks. */
+/* Returns false for index entries that are not profiles: the command line,
+ * stacks. */
 bool gather_is_profile(struct str name);
 
 /* "profile?seconds=30" for cpu; the seconds that it may take. */
@@ -47,8 +48,8 @@ const char *gather_path(struct arena *a, const struct arguments *args,
                         struct str profile, int *seconds);
 
 /*
- * One profile from every pod, merged; with more than one pod each sample has
- * a label `pod`.  Pods that fail are named; NULL if all do.
+ * One profile from every pod, merged; with more than one pod each sample has a
+ * label `pod`.  Pods that fail are reported; NULL if all fail.
  */
 struct profile *gather_profile(struct session *s, const struct words *names,
                                int *code);

@@ -18,7 +18,7 @@ struct session {
     struct preset preset; /* all empty without one */
     /* Rights that turned out to be missing; guarded by lock. */
     VEC(struct kube_right) missing;
-    bool has_choice; /* one of them would do: there are several ways in */
+    bool has_choice; /* one of them is enough: there are several ways in */
 };
 
 /* Exit codes.  kubectl's own is 1 for everything. */
@@ -33,7 +33,8 @@ void session_init(struct session *s, struct arena *a,
                   const struct arguments *args);
 void session_release(struct session *s);
 
-/* The preset and the certificates that the arguments name.  Says why not. */
+/* Loads the preset and the certificates that the arguments name.  Reports a
+ * failure. */
 bool session_prepare(struct session *s);
 
 /* Was there a Ctrl-C? */
@@ -50,11 +51,11 @@ int session_fail(struct session *s, const char *what,
 void session_note_rights(struct session *s, const struct kube_right *rights,
                          size_t n);
 
-/* The role to ask for, if rights were missing. */
+/* Prints the role to ask for, if rights were missing. */
 void session_print_rights(const struct session *s);
 
-/* The pods that the arguments name, with something to say if there are none.
- * Those that cannot be reached are left out, and named. */
+/* The pods that the arguments name; reports if there are none.  Pods that
+ * cannot be reached are reported and skipped. */
 bool session_find_pods(struct session *s, const struct words *names,
                        struct kubectl_pods *out, int *code);
 

@@ -12,19 +12,20 @@ struct tls_secret {
     struct session *session;
     const char *name, *namespace_name;
     const char *owner; /* name of the workload, for the certificate */
-    bool is_there;     /* somebody's, or ours from an earlier time */
+    bool is_there;     /* it exists: somebody else's, or ours from an earlier
+                          run */
     bool is_ours;
     struct buf manifest;
 };
 
-/* Is it there, and ours?  False: nobody can tell. */
+/* Finds out whether the Secret exists and is ours.  False: unknown. */
 bool tls_secret_look(struct tls_secret *t, struct kubectl_failure *why);
 
-/* Looks for it, and prepares one if there is none. */
+/* Looks for the Secret, and prepares one if there is none. */
 bool tls_secret_prepare(struct tls_secret *t, struct kubectl_failure *why);
 
-/* Makes it, or asks the API server whether it would let us.  Does nothing if
- * it is there. */
+/* Creates the Secret, or with a dry run checks that the API server would accept
+ * it.  Does nothing if it exists. */
 bool tls_secret_create(struct tls_secret *t, bool dry_run,
                        struct kubectl_failure *why);
 

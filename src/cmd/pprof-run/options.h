@@ -32,10 +32,10 @@ bool run_options_resolve_files(struct error *err);
 
 /* Refuses values that libpprof could only report when the program has ended:
  * numbers out of range, unknown signals, files that cannot be written, an
- * address that must not be served.  Call it after resolve_files. */
+ * address that may not be served.  Call it after resolve_files. */
 bool run_options_check(const struct run_options *o, struct error *err);
 
-/* Does anything in the environment ask for a profile? */
+/* Returns true if the environment asks for any profile. */
 bool run_options_measure(void);
 
 /* The variables of the files that profiles of the whole run go to; ends with

@@ -8,9 +8,9 @@
 /*
  * libpprof-preload.so: where it is, and putting it into LD_PRELOAD.
  *
- * Looked for beside pprof-run (a build directory), in the library directory
- * of the tree that pprof-run is in (which may have been moved), and where it
- * was installed.  False: it is not there, and the error lists the places.
+ * Searched beside pprof-run (a build directory), in the library directory of
+ * the tree that pprof-run is in (which may have been moved), and in the
+ * installation directory.  False: not found; the error lists the places.
  */
 bool preload_set(struct error *err);
 

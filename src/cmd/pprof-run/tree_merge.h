@@ -22,8 +22,8 @@ struct process_profiles {
     size_t n, cap;
 };
 
-/* `name` may be empty: then the process is called as its program.  False:
- * the bytes are no profile; nothing is added. */
+/* If `name` is empty, the process is named after its program.  False: the bytes
+ * are not a profile; nothing is added. */
 bool process_profiles_add(struct process_profiles *all, struct str bytes,
                           int pid, struct str name, struct error *err);
 

@@ -11,8 +11,8 @@
  *
  * It is a process of its own, and neither parent nor child of the program:
  * pprof-run becomes the program after this, so that process id, signals and
- * exit status are the program's, and the program's wait() sees no stranger.
- * It ends when the last process of the tree has ended.
+ * exit status are the program's, and the program's wait() sees no process that
+ * it did not start.  It ends when the last process of the tree has ended.
  *
  * Changes the environment: the program and its children serve at private
  * unix sockets, without a line on stderr.  False: nothing can be served.

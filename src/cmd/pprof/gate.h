@@ -5,8 +5,8 @@
 #include "profile/profile.h"
 
 /*
- * -fail_above and -fail_above_share: did the cost of a function, or its share
- * of the total, grow over the base by more than is allowed?
+ * -fail_above and -fail_above_share: checks whether the cost of a function, or
+ * its share of the total, grew by more than the limit since the base.
  */
 enum gate {
     GATE_PASSED, /* or nobody asked */

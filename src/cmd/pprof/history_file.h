@@ -6,13 +6,13 @@
 #include "base/vec.h"
 
 /*
- * The lines of earlier shells, oldest first, in
- * $XDG_STATE_HOME/pprof/history ($HOME/.local/state if it is not set): a
- * line each, added as it is entered, so that shells side by side do not
- * overwrite each other's.  What cannot be read or written is done without.
+ * The lines of earlier shells, oldest first, in $XDG_STATE_HOME/pprof/history
+ * ($HOME/.local/state if it is not set): a line each, added as it is entered,
+ * so that several shells do not overwrite each other's lines.  A file that
+ * cannot be read or written is ignored.
  */
 struct history_file {
-    const char *path; /* NULL: there is no home to keep it in */
+    const char *path; /* NULL: there is no home directory */
     VEC(struct str) lines;
 };
 

@@ -4,11 +4,11 @@
 #include <stdbool.h>
 
 /*
- * Ctrl-C at the shell: noted instead of ending the program.
+ * Ctrl-C at the shell is recorded instead of ending the program.
  */
 void interrupt_catch(void);
 
-/* Was there one since the last call? */
+/* Returns true if there was one since the last call. */
 bool interrupt_take(void);
 
 /* Waits until fd can be read.  False if a Ctrl-C came first, or before. */

@@ -6,17 +6,17 @@
 #include "profile/diff.h"
 
 /*
- * The profile that the command line names: every source fetched and merged,
- * the base taken off, symbolized, pruned, and a copy kept if it came from
+ * The profile that the command line names: every source fetched and merged, the
+ * base subtracted, symbolized, pruned, and a copy kept if it came from
  * elsewhere.  Says on stderr what happens.  NULL and err if there is none.
  */
 struct profile *load_profile_load(const struct options *o, struct error *err);
 
 /*
- * The same for those who take the base off later, and maybe in several ways:
- * with a base both come as they are, symbols apart.  After profile_diff() the
- * last steps are load_profile_finish(), and what comes of it is what
- * load_profile_load() gives.  Without a base nothing is left to do.
+ * The same for callers that subtract the base later, possibly in several ways:
+ * profile and base are returned separately, symbolized but not yet pruned.
+ * Call load_profile_finish() after profile_diff(); the result is that of
+ * load_profile_load().  Without a base nothing is left to do.
  */
 bool source_load_apart(const struct options *o, struct profile_pair *out,
                        struct error *err);
@@ -24,15 +24,15 @@ bool load_profile_finish(const struct options *o, struct profile *p,
                          struct error *err);
 
 /*
- * Symbols for a profile that came in another way (dropped onto the page).
- * With open_files they are looked for in binaries of this machine.
+ * Symbolizes a profile that did not come from the command line (dropped onto
+ * the page).  With open_files, binaries of this machine are searched, too.
  */
 bool source_adopt(const struct options *o, struct profile *p, bool open_files,
                   struct error *err);
 
 /*
- * Takes the marks off again that -fail_above needs (options.mark_base) and
- * -base does not: *p becomes what -base alone gives.
+ * Removes the marks that -fail_above needs (options.mark_base) and -base does
+ * not: *p becomes what -base alone gives.
  */
 bool source_unmark(const struct options *o, struct profile **p,
                    struct error *err);

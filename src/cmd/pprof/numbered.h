@@ -7,8 +7,8 @@
 #include "base/error.h"
 
 /*
- * A new empty file: the first of prefix001suffix, prefix002suffix … that
- * does not exist yet.  Its name from `a`; NULL if it cannot be made.
+ * A new empty file: the first of prefix001suffix, prefix002suffix … that does
+ * not exist yet.  Its name is from `a`; NULL if it cannot be created.
  */
 const char *numbered_file(struct arena *a, const char *prefix,
                           const char *suffix, mode_t mode, struct error *err);

@@ -21,8 +21,8 @@ struct options {
     struct str executable; /* "" if none was given */
     struct str base;       /* "" if there is none */
     bool base_is_diff;     /* -diff_base, not -base */
-    bool mark_base;        /* its samples stay apart, with a label */
-    /* Limits of growth, see gate.h: 0.05 for 5%; negative if not asked. */
+    bool mark_base;        /* its samples stay separate, with a label */
+    /* Limits of growth, see gate.h: 0.05 for 5%; negative if not given. */
     double fail_above, fail_above_share;
 
     struct str symbolize;

@@ -14,16 +14,16 @@ struct output_request {
     struct str argument;
     const struct report_config *config;
     struct str tools;   /* where objdump is: the -tools flag */
-    bool in_shell;      /* a person waits: pictures do not go to stdout */
-    bool piped;         /* but here they may: stdout is another program */
-    const char *viewed; /* a file for the viewer, the caller's to remove;
-                           NULL: one that is removed when it was shown */
+    bool in_shell;      /* interactive: pictures do not go to stdout */
+    bool piped;         /* except here: stdout is a pipe to another program */
+    const char *viewed; /* a file for the viewer, which the caller removes;
+                           NULL: one that is removed after it was shown */
 };
 
 /*
- * Makes the report and delivers it.  The profile is used up.  When it fails
- * nothing was written anywhere, but for the first part of a long one (traces,
- * folded, raw) that goes to stdout.
+ * Makes the report and delivers it.  The profile is consumed.  On failure
+ * nothing has been written, except for the first part of a long report (traces,
+ * folded, raw) to stdout.
  */
 bool output_report(struct profile *p, const struct output_request *request,
                    struct error *err);

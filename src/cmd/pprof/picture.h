@@ -5,9 +5,8 @@
 #include "base/error.h"
 
 /*
- * A graph in DOT as a picture, drawn by Graphviz: format is what dot -T
- * takes.  An SVG comes out so that a browser shows all of it and can pan
- * and zoom.
+ * A graph in DOT as a picture, drawn by Graphviz: format is what dot -T takes.
+ * An SVG is changed so that a browser shows all of it and can pan and zoom.
  */
 bool picture_draw(const char *format, struct str dot, struct buf *out,
                   struct error *err);

@@ -4,10 +4,10 @@
 #include "profile/profile.h"
 
 /*
- * Keeps a copy of a profile that came over the network, in $PPROF_TMPDIR,
- * $HOME/pprof or the directory for temporary files, under a name made of
- * program and sample types: pprof.app.samples.cpu.001.pb.gz.  Says where, or
- * why not.
+ * Saves a copy of a profile that was fetched over the network, in
+ * $PPROF_TMPDIR, $HOME/pprof or the directory for temporary files, named after
+ * the program and the sample types: pprof.app.samples.cpu.001.pb.gz.  Reports
+ * the file name, or why it failed.
  */
 void save_copy(const struct profile *p);
 

@@ -5,9 +5,8 @@
 #include "profile/diff.h"
 
 /*
- * -http: serves the page until Ctrl-C or SIGTERM, and opens a browser on it
- * if there is somebody to look.  The profiles, from source_load_apart(), are
- * used up.
+ * -http: serves the page until Ctrl-C or SIGTERM, and opens a browser if there
+ * is a display.  The profiles, from source_load_apart(), are consumed.
  */
 bool serve_page(const struct options *o, struct profile_pair profiles,
                 struct error *err);

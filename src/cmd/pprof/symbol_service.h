@@ -4,9 +4,9 @@
 #include "symbol/symbolize.h"
 
 /*
- * Asks the server that gave a profile for the names of its addresses, with
- * the means that got the profile: the `ask` of a symbolize_request.  Its arg
- * is the struct http_options of the fetch; the login is the source's.
+ * Asks the server that a profile came from for the names of its addresses, with
+ * the same credentials and certificates: the `ask` of a symbolize_request.  Its
+ * arg is the struct http_options of the fetch; the login is the source's.
  */
 bool symbol_service_ask(void *arg, const struct symbolize_source *source,
                         struct str url, struct str addresses, struct buf *reply,

@@ -10,20 +10,20 @@
  */
 void ui_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same for bad news: red on a terminal. */
+/* The same for errors: red on a terminal. */
 void ui_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Text that has its line ends already. */
+/* Text that already has its line ends. */
 void ui_write(struct str text);
 
-/* May stdout or stderr (1 or 2) get colours?  Only a terminal, and NO_COLOR
- * forbids it. */
+/* Returns true if stdout or stderr (1 or 2) may get colours: it is a terminal,
+ * and NO_COLOR is not set. */
 bool ui_colour(int fd);
 
 /* More of them than 256? */
 bool ui_true_colour(void);
 
-/* The width of the terminal that fd is; 0 if it is none. */
+/* The width of the terminal fd; 0 if fd is not a terminal. */
 int ui_columns(int fd);
 
 #endif

@@ -10,10 +10,10 @@
  * The profiles of a store for the page: selections are those of
  * collector/query/selection.h, and their profile is the merge.
  *
- * The id of a content is made from the version of the selection
- * (store_get_version()), so that "the last hour" has another id as soon as it
- * has other profiles.  A client whose token is restricted to services sees
- * only those; its ids differ from everybody else's.
+ * The content id is made from the version of the selection
+ * (store_get_version()), so that "the last hour" gets a new id as soon as its
+ * profiles change.  A client whose token is restricted to services sees only
+ * those; its ids differ from those of other clients.
  *
  * A page asks for several things about the same selection at once.  The last
  * merges are kept, and requests for one that is being made wait for it.

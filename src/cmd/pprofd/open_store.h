@@ -14,15 +14,16 @@ struct store *open_store(const struct settings *s, struct arena *a,
 struct store *open_kept_store(const struct settings *s, struct arena *a,
                               struct error *err);
 
-/* … and that only read: a directory without a store is an error, and nothing
- * is made there. */
+/* The same for commands that only read: a directory without a store is an
+ * error, and nothing is created there. */
 struct store *open_existing_store(const struct settings *s, struct arena *a,
                                   struct error *err);
 
-/* Is there a store in the directory?  err names the directory. */
+/* Returns true if there is a store in the directory; otherwise err names the
+ * directory. */
 bool find_store(const struct settings *s, struct arena *a, struct error *err);
 
-/* The new rules of settings that were read again. */
+/* Applies the retention rules of reloaded settings. */
 bool change_retention(struct store *store, const struct settings *s,
                       struct error *err);
 

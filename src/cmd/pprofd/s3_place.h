@@ -12,7 +12,7 @@ struct s3_place {
     struct str prefix; /* "" or "a/b/" */
 };
 
-/* Does the word begin like one? */
+/* Returns true if the word begins with s3://. */
 bool s3_is_place(struct str word);
 
 bool s3_place_parse(struct arena *a, struct str word, struct s3_place *out,

@@ -5,7 +5,7 @@
 
 /*
  * export to and import from a place in a bucket (cmd/pprofd/s3_place.h).
- * import also takes what profefe has left there.
+ * import also reads profefe's objects.
  */
 bool s3_export(struct store *store, const char *place, struct str endpoint,
                struct error *err);

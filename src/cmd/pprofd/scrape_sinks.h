@@ -14,9 +14,9 @@ enum scrape_reason directory_deliver(void *arg, const struct scraped *s,
                                      struct error *err);
 
 /*
- * Posts profiles to a collector with profefe's API, on a thread of its own:
- * the scraper must not wait for it.  A few wait in a queue; when that is full
- * the scraper waits after all, so memory stays bounded.
+ * Posts profiles to a collector with profefe's API, on a thread of its own: the
+ * scraper must not wait for it.  A few profiles wait in a queue; when it is
+ * full, the scraper waits, so memory stays bounded.
  */
 struct poster;
 

@@ -16,7 +16,7 @@ const char *settings_file_name(char *const *words, int n);
 /* The settings as a configuration file with comments. */
 void settings_write(const struct settings *s, struct buf *out);
 
-/* Is anybody asked to authenticate? */
+/* Returns true if authentication is enabled. */
 bool settings_have_guard(const struct settings *s);
 
 #endif

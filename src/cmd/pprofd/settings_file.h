@@ -4,8 +4,8 @@
 #include "cmd/pprofd/settings_table.h"
 
 /*
- * Reads a configuration file into `s`, over what is there.  Errors have the
- * file, the line and the column, and suggest what was meant.
+ * Reads a configuration file into `s`, replacing earlier values.  Errors name
+ * the file, line and column, and suggest a correction.
  */
 bool settings_read_file(struct settings *s, struct arena *a, const char *path,
                         struct error *err);

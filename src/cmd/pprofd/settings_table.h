@@ -14,9 +14,9 @@
 /*
  * The settings of pprofd: defaults, then the configuration file, then flags.
  *
- * One table (settings_table) names every setting: its key in the file, its
- * flag, its default and what it means.  The file's reader, the command line,
- * `pprofd config` and the documentation are made from it.
+ * One table (settings_table) describes every setting: its key in the file, its
+ * flag, its default and its meaning.  The reader of the file, the command line
+ * and `pprofd config` use it.
  */
 struct settings {
     /* listen */
@@ -41,7 +41,7 @@ struct settings {
     struct str s3_endpoint; /* "": $AWS_ENDPOINT_URL, or Amazon */
     struct str archive;     /* s3://BUCKET/PREFIX; "": none */
     uint64_t archive_spool, archive_memory, archive_connections;
-    struct str ignored_flags; /* of profefe; given, and without meaning */
+    struct str ignored_flags; /* an ignored flag of profefe was given */
     uint64_t memory, max_disk;
 
     /* retention: the rule for what no rule of the file names */
@@ -59,8 +59,9 @@ struct settings {
     /* log */
     struct str log_level;
 
-    /* What a table of names and values cannot hold. */
-    struct store_retention *retention; /* the file's rules, then the default */
+    /* What the table cannot describe. */
+    struct store_retention *retention; /* the rules of the file, then the
+                                          default */
     size_t n_retention;
 };
 

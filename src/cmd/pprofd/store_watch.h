@@ -3,15 +3,15 @@
 
 #include "store/store.h"
 
-/* What the log has been told about the store. */
+/* What has been logged about the store. */
 struct store_watch {
     bool was_up; /* at first: true */
     uint64_t errors;
     int64_t said_ns;
 };
 
-/* Logs troubles of the store that are new: when they begin, once a minute
- * while they last, and when they are over. */
+/* Logs problems of the store: when they begin, once a minute while they last,
+ * and when they are over. */
 void store_watch_look(struct store_watch *w, struct store *s, int64_t now_ns);
 
 #endif
