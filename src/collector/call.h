@@ -30,7 +30,7 @@ struct call {
     struct arena *arena; /* freed after the reply is made, unless deferred */
     int64_t now_ns;      /* wall clock, for relative times */
     int64_t began_ns;    /* monotonic */
-    int64_t until_ns;    /* monotonic: no use afterwards; 0: no end */
+    int64_t until_ns;    /* monotonic: the deadline; 0: none */
     bool is_deferred;
     bool is_json; /* call_json() was called */
 };
@@ -52,7 +52,7 @@ bool call_restriction(const struct call *c, struct store_matcher *out);
 void call_fail(struct call *c, int status, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Answers a read or write that the store did not do: the status that fits,
+/* Replies to a read or write that failed in the store: with a suitable status,
  * and how far a limited query got. */
 void call_fail_store(struct call *c, enum store_status status,
                      const struct store_progress *progress,
@@ -69,8 +69,8 @@ void call_attachment(struct call *c, struct str name);
 void call_send_profile(struct call *c, struct profile *p, struct str name);
 
 /*
- * Keeps the exchange and the arena beyond the handler: somebody finishes a
- * copy of the call later, from any thread.  `release` is called when nothing
+ * Keeps the exchange and the arena after the handler returns: a copy of the
+ * call is finished later, from any thread. `release` is called when nothing
  * uses them any more, and frees the arena.
  */
 void call_defer(struct call *c, void (*release)(void *data), void *data);
@@ -78,8 +78,8 @@ void call_defer(struct call *c, void (*release)(void *data), void *data);
 /* The reply of a deferred call is complete. */
 void call_finish(struct call *c);
 
-/* Gzips a complete JSON reply that is worth it.  On one machine sending the
- * bytes is quicker than packing them. */
+/* Gzips a complete JSON reply if that saves time: not for small replies, and
+ * not for clients on the same machine. */
 void call_pack(struct call *c);
 
 /* Counts a call whose reply is complete; call_finish() does so. */

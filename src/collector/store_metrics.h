@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "store/store.h"
 
-/* Appends what the store holds and does, in Prometheus' text format. */
+/* Appends the store's metrics in Prometheus' text format. */
 void store_metrics_write(struct store *s, struct buf *out);
 
 #endif

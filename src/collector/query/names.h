@@ -3,7 +3,7 @@
 
 #include "http/server/route.h"
 
-/* Queries of /api/1 about what there is to ask for. */
+/* Queries of /api/1 for the names of services and labels. */
 http_route_fn query_services; /* GET /api/1/services */
 http_route_fn query_labels;   /* GET /api/1/labels */
 

@@ -11,12 +11,13 @@
 /*
  * Totals of all services by time, kept in pieces.
  *
- * A piece is what store_series() says about one stretch of time.  It is used
- * until store_changes() says that profiles of that time came or went; only
- * then is the store asked again, and about that time alone.  Neighbouring
- * pieces that are missing are asked for together.
+ * A piece is the result of store_series() for one time range.  It is used until
+ * store_changes() says that profiles of that range were added or deleted; only
+ * then is the store queried again, for that range alone.  Neighbouring pieces
+ * that are missing are queried together.
  *
- * Pieces that nobody used for an hour go.  When there are too many, all go.
+ * Pieces that were not used for an hour are dropped.  If there are too many,
+ * all are dropped.
  */
 #define PIECES_MAX_POINTS ((size_t)1 << 20) /* 48 bytes each */
 

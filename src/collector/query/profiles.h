@@ -3,7 +3,7 @@
 
 #include "http/server/route.h"
 
-/* Queries of /api/1 whose answer is a profile, or a list of them. */
+/* Queries of /api/1 that return a profile or a list of profiles. */
 http_route_fn query_merge;    /* GET /api/1/merge */
 http_route_fn query_diff;     /* GET /api/1/diff */
 http_route_fn query_top;      /* GET /api/1/top */

@@ -3,7 +3,7 @@
 
 #include "http/server/route.h"
 
-/* Queries of /api/1 whose answer is a course of time. */
+/* Queries of /api/1 whose answer is a time series. */
 http_route_fn query_series;   /* GET /api/1/series */
 http_route_fn query_function; /* GET /api/1/function */
 

@@ -5,7 +5,7 @@
 #include "collector/query/selector.h"
 
 /*
- * What most queries of /api/1 begin with:
+ * The parameters that most queries of /api/1 have:
  *
  *     query=SELECTOR      which profiles (selector.h); all if missing
  *     from=TIME           default now-1h
@@ -23,7 +23,7 @@ struct window {
     enum store_values values;
 };
 
-/* False after the call has been answered with what is wrong. */
+/* False: the call has been answered with an error. */
 bool window_read(struct window *w, struct call *c);
 
 /* The same with a prefix before each name ("base_query"), and the window

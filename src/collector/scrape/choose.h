@@ -7,12 +7,12 @@
  * What to fetch from a target whose job names no profiles: its index page
  * decides.
  *
- * Those that people want all the time are taken if the page lists them: cpu,
- * heap, mutex, block, goroutine.  A page that lists godeltaprof's profiles
- * has them taken instead of the totals.  Totals without a single record
- * (mutex and block profiles that nobody switched on) are left out; the page
- * is read again every two minutes.  wall, leak, fgprof and the rest cost more
- * or say less, and must be asked for by name.
+ * These profiles are fetched if the page lists them: cpu, heap, mutex, block,
+ * goroutine.  If the page lists godeltaprof's profiles, they are fetched
+ * instead of the totals.  Totals without a single record (mutex and block
+ * profiles that are not enabled) are skipped; the page is read again every two
+ * minutes. wall, leak, fgprof and others cost more or tell less, and must be
+ * configured by name.
  */
 enum flavour {
     FLAVOUR_UNKNOWN, /* no index page */

@@ -5,9 +5,9 @@
 #include "collector/scrape/scrape_config.h"
 
 /*
- * The discoveries that need nothing but this machine: files, DNS and HTTP.
- * Each has a thread that refreshes its targets; when that fails, the last
- * ones remain.  The configuration must outlive them.
+ * The discoveries by files, DNS and HTTP.  Each has a thread that refreshes its
+ * targets; when that fails, the last ones remain.  The configuration must
+ * outlive them.
  */
 bool discovery_of_files(const struct keys_file_sd *config,
                         struct discovery *out, struct error *err);

@@ -11,9 +11,9 @@
 #include "base/str.h"
 
 /*
- * A mechanism that finds targets.  The scraper polls it from its own thread,
- * so none of these functions may block: what takes time happens on a thread
- * of the mechanism.
+ * A mechanism that finds targets.  The scraper polls it from its own thread, so
+ * none of these functions may block: slow work happens on a thread of the
+ * mechanism.
  *
  * A target is a set of labels, as in Prometheus.  __address__ is required;
  * __scheme__, __path_prefix__, __profiles__, __seconds__, __interval__,
@@ -27,7 +27,7 @@ struct tls_material {
 };
 
 struct discovery_ops {
-    /* Another number after each change; 0 until the first result. */
+    /* Changes with each change of the targets; 0 until the first result. */
     uint64_t (*version)(void *d);
 
     /* The targets as they are now, with all texts from `a`. */
@@ -43,7 +43,7 @@ struct discovery_ops {
     /* True if the last refresh failed, with the reason; may be NULL. */
     bool (*failure)(void *d, struct error *out);
 
-    /* One line for people on how it goes; may be NULL. */
+    /* A status line for people; may be NULL. */
     void (*status)(void *d, struct buf *out);
 
     void (*free)(void *d);

@@ -23,7 +23,7 @@ struct hosts {
     struct host *buckets[HOSTS_BUCKETS];
 };
 
-/* One user more; NULL: no memory. */
+/* Adds a user; NULL: out of memory. */
 struct host *hosts_get(struct hosts *h, struct str name);
 void hosts_put(struct hosts *h, struct host *host);
 

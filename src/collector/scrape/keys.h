@@ -13,9 +13,9 @@
  * example.  The reader of the file and the reference in docs/scraping.md are
  * made from it; a test compares the two.
  *
- * keys_read() fills the record of a map.  A nested key is only said to be
- * known: its reader asks for it with node_get().  The caller ends with
- * node_check_keys().
+ * keys_read() fills the record of a map.  A nested key is only marked as known:
+ * its reader gets it with node_get().  The caller calls node_check_keys() at
+ * the end.
  */
 #define KEYS_GLOBAL        "global"
 #define KEYS_JOB           "scrape_configs"

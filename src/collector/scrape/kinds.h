@@ -15,7 +15,7 @@ struct scrape_kind {
     struct str path; /* below the index page; "../x" is beside it */
     bool measures;   /* takes ?seconds= and runs so long */
     bool is_delta;   /* sends differences by itself */
-    bool is_opaque;  /* no profile: stored as it is */
+    bool is_opaque;  /* not a profile: stored as it is */
     /* Fetched if the index page lists `path` and the job names no profiles. */
     bool by_default;
 };

@@ -2,8 +2,8 @@
 #define COLLECTOR_SCRAPE_REASON_H
 
 /*
- * Why a scrape failed, for metrics and the targets page: few and fixed, while
- * the error's words say the rest.
+ * Why a scrape failed, for metrics and the targets page: a small fixed set.
+ * The error's text has the details.
  */
 enum scrape_reason {
     SCRAPE_OK,

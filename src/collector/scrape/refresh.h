@@ -10,9 +10,9 @@
  * once.
  */
 struct refresh_source {
-    /* The targets, with everything from `a`.  *same: nothing has changed
-     * since the last call, and `out` is not looked at.  May block for
-     * seconds, and the end of the discovery waits for it. */
+    /* The targets, with everything from `a`.  If it sets *same, nothing has
+     * changed since the last call, and `out` is ignored.  May block for
+     * seconds; stopping the discovery waits for it. */
     bool (*load)(void *self, struct arena *a, struct scrape_targets *out,
                  bool *same, struct error *err);
     void (*free)(void *self);

@@ -12,8 +12,8 @@
 
 /*
  * Prometheus' relabelling: rules that keep, drop and rewrite the labels of a
- * target, one after another.  docs/scraping.md describes the actions; what
- * is not said there is as in Prometheus:
+ * target, one after another.  docs/scraping.md describes the actions;
+ * everything else is as in Prometheus:
  *
  * - regular expressions are RE2's and cover the whole value;
  * - $1, ${1}, ${name} and $$ in `replacement` and `target_label`;

@@ -11,11 +11,11 @@
 #include "collector/scrape/transfer.h"
 
 /*
- * The insides of a scraper, for the files that make it up: scraper_thread.c
- * (life and thread), jobs.c (discoveries to targets), tasks.c (running them),
- * self.c, and those that show targets.
+ * Internals of the scraper, shared by its files: scraper_thread.c (life and
+ * thread), jobs.c (discoveries to targets), tasks.c (running them), self.c, and
+ * those that show targets.
  *
- * Everything is guarded by scraper.lock, but for what says otherwise.
+ * Everything is guarded by scraper.lock, unless a comment says otherwise.
  */
 struct entry;
 
@@ -112,7 +112,7 @@ struct scraper {
     struct schedule schedule;
     struct hosts hosts;
     struct task *waiting, **waiting_end;
-    bool has_freed; /* something ended since waiting tasks were looked at */
+    bool has_freed; /* something ended since waiting tasks were checked */
     struct transfers *transfers; /* the scraper's thread only */
     struct self_worker self;
     struct scraper_counts counts;

@@ -8,8 +8,8 @@
 #define DISCOVERY_UNKNOWN SIZE_MAX
 
 /*
- * What discovery and relabelling make of a target: where it is, what to fetch
- * there and under which labels to store it.
+ * A target after discovery and relabelling: where it is, what to fetch there
+ * and under which labels to store it.
  */
 struct target {
     const struct scrape_job *job;
@@ -31,8 +31,8 @@ enum target_verdict { TARGET_KEPT, TARGET_DROPPED, TARGET_WRONG };
 
 /*
  * Relabels what a discovery found for a job and makes a target of it.
- * Everything is from `a`, but for texts of the job.  TARGET_WRONG: *err says
- * what is wrong with the labels.
+ * Everything is from `a`, except texts of the job.  TARGET_WRONG: *err
+ * describes what is wrong with the labels.
  */
 enum target_verdict target_make(struct target *out, struct arena *a,
                                 const struct scrape_job *job,

@@ -3,8 +3,8 @@
 
 #include "http/server/route.h"
 
-/* GET /api/1/targets and GET /targets: what is scraped, and how that goes.
- * A client that is restricted to services sees only theirs. */
+/* GET /api/1/targets and GET /targets: the targets and their state.  A client
+ * that is restricted to services sees only their targets. */
 http_route_fn targets_json, targets_page;
 
 #endif

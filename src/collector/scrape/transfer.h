@@ -13,8 +13,8 @@
 
 /*
  * Many HTTP GETs at a time on one thread: libcurl's multi interface over an
- * epoll of our own, so that a turn costs what has happened and not how many
- * transfers are open.
+ * epoll of our own, so that the cost of a turn depends on the events and not on
+ * the number of open transfers.
  *
  *     transfers_start(t, &request, done, arg, &err);
  *     for (;;) {

@@ -5,7 +5,7 @@
 #include "fetch/curl.h"
 
 /*
- * What the files of a transfer share.  Nobody else includes this.
+ * Shared by the files of a transfer; private to them.
  */
 struct transfer {
     struct transfers *owner;
@@ -27,7 +27,7 @@ struct transfer {
 bool transfer_setup(struct transfer *x, const struct transfer_request *r,
                     struct error *err);
 
-/* What became of it, in words (transfer_failure.c). */
+/* The failure as a message (transfer_failure.c). */
 void transfer_judge(struct transfer *x, CURLcode rc,
                     struct transfer_result *out);
 
