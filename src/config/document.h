@@ -35,8 +35,8 @@
  * beyond syntax errors, so a node of a JSON document is named by its path:
  * `pods.json: items[3].metadata.name must be a text`.
  *
- * What is read comes from strangers: size, depth and number of nodes are
- * limited, and an alias of YAML counts as all that it stands for.
+ * Input is not trusted: size, depth and number of nodes are limited, and a YAML
+ * alias counts as all the nodes that it stands for.
  */
 /* The root, from `a`; an empty file is a map without keys.  NULL: no such
  * document, *err says why and where. */

@@ -6,7 +6,7 @@
 #include "config/node.h"
 
 /*
- * How the readers of YAML and JSON build a tree.  Nobody else includes this.
+ * How the readers of YAML and JSON build a tree; private to them.
  */
 struct document_builder {
     struct document *document;

@@ -10,28 +10,27 @@
 #include "base/str.h"
 
 /*
- * A change of a JSON document that can be taken back later, when others have
- * changed the document, too.
+ * A change of a JSON document that can be undone later, even if others have
+ * changed the document since.
  *
  *     struct edit *e = edit_new(text, &err);
  *     edit_put(e, "spec/paused", "true");
  *     edit_add(e, "spec/list/{name=app}/env", "name",
  *              "{\"name\": \"A\", \"value\": \"1\"}");
  *     edit_patch(e, &patch);   // RFC 6902, to be applied to the document
- *     edit_note(e, &note);     // keep it for the one who takes it back
+ *     edit_note(e, &note);     // keep it to undo the change later
  *
  *     struct edit *back = edit_new(later, &err);
  *     edit_undo(back, note, &kept);
  *
- * A path is a JSON pointer without its first slash ("~1" is a slash in a
- * name, "~0" a tilde), but items of a list are named by what they are, because
- * places change: {name=app} is the item whose member `name` is "app", {=x} the
- * text "x" itself.  Maps on the way that are missing are made, and go again
- * when the change is taken back and nobody else has put something into them.
+ * A path is a JSON pointer without its first slash ("~1" is a slash in a name,
+ * "~0" a tilde), but items of a list are named by what they are, because places
+ * change: {name=app} is the item whose member `name` is "app", {=x} the text
+ * "x" itself.  Missing maps on the way are created, and removed again by the
+ * undo unless somebody else has put something into them.
  *
- * A path that leads through a text or to an item that is not there, or JSON
- * that is none, is a mistake of the caller's or of the document: the edit
- * turns failed, and edit_patch() says why.
+ * If a path leads through a text or to a missing item, or the JSON is invalid,
+ * the edit turns failed, and edit_patch() returns the error.
  */
 struct edit;
 
@@ -49,18 +48,18 @@ bool edit_nth_number(struct edit *e, const char *path, size_t n,
 
 /* Sets a member of a map. */
 void edit_put(struct edit *e, const char *path, const char *json);
-/* Appends to a list, which is made if need be.  `key` is the member that tells
- * the items apart; "" for a list of texts. */
+/* Appends to a list, which is created if necessary.  `key` is the member that
+ * tells the items apart; "" for a list of texts. */
 void edit_add(struct edit *e, const char *path, const char *key,
               const char *json);
 
 /* Sets or removes (json NULL) a member without noting it. */
 void edit_put_plain(struct edit *e, const char *path, const char *json);
-/* Makes a map if it is not there. */
+/* Creates a map if it does not exist. */
 void edit_make(struct edit *e, const char *path);
 
-/* Takes back what the note says.  What somebody has changed since then stays,
- * and its path is added to `kept`, a line each. */
+/* Undoes the changes in the note.  Values that somebody has changed since then
+ * stay, and their paths are added to `kept`, a line each. */
 void edit_undo(struct edit *e, struct str note, struct buf *kept);
 /* What was noted before, by a change that stays, comes first in the note. */
 void edit_note_before(struct edit *e, struct str note);

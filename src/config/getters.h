@@ -46,7 +46,7 @@ struct node_texts {
 bool node_text_list(const struct node *map, const char *key, struct arena *a,
                     struct node_texts *out, struct error *err);
 
-/* Says that the key may be there, without looking at it. */
+/* Marks the key as known without reading it. */
 void node_ignore(const struct node *map, const char *key);
 
 /* False: a key that no getter asked for. */

@@ -7,10 +7,10 @@
  * Abbreviations: what the entries of a unit look like.
  *
  * A cache holds the tables of the units last looked at; a pointer into it is
- * good until the next dwarf_abbrevs_of().
+ * valid until the next dwarf_abbrevs_of().
  */
 
-/* The attributes that matter here; others are skipped. */
+/* The attributes that are used here; others are skipped. */
 enum dwarf_slot {
     SLOT_SIBLING,
     SLOT_NAME,
@@ -88,7 +88,7 @@ const struct dwarf_abbrevs *dwarf_abbrevs_of(struct dwarf_abbrev_cache *cache,
 const struct dwarf_abbrev *dwarf_abbrev_find(const struct dwarf_abbrevs *t,
                                              uint64_t code);
 
-/* Forgets the tables of a file that goes away. */
+/* Forgets the tables of a file that is about to be released. */
 void dwarf_abbrev_cache_forget(struct dwarf_abbrev_cache *cache,
                                const struct dwarf_file *file);
 

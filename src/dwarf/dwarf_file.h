@@ -23,9 +23,8 @@ enum dwarf_section {
 };
 
 /*
- * What a file that nobody vouches for may cost.  Every entry of a table that
- * is read takes one off; a file that makes others read the same bytes over
- * and over comes to an end.
+ * The budget for an untrusted file.  Reading a table entry takes one off, so a
+ * file that refers to the same bytes over and over cannot run for ever.
  */
 struct dwarf_work {
     uint64_t left;
@@ -43,8 +42,8 @@ struct dwarf_file {
     bool has_units;               /* the list has been made */
 };
 
-/* False: no ELF file, or it has no debug information.  `fd` stays the
- * caller's and open as long as the file is used. */
+/* False: not an ELF file, or no debug information.  The caller keeps `fd`, open
+ * as long as the file is used. */
 bool dwarf_file_open(struct dwarf_file *f, int fd, struct dwarf_work *work);
 void dwarf_file_release(struct dwarf_file *f);
 

@@ -12,15 +12,16 @@
  * lines and inlined calls of a program's own modules.
  *
  * It needs libc and zlib, uses no malloc, takes no lock and reads files by
- * pread.  Beside the tables that it makes of addresses it holds about
- * `memory` bytes at most; a unit or file that does not fit is left out.
+ * pread.  Besides its tables of addresses it holds about `memory` bytes at
+ * most; a unit or file that does not fit is left out.
  */
 struct pprof_symbol_question {
     size_t size;             /* of this struct */
     const char *path;        /* the module's file */
-    const uint8_t *build_id; /* what it must have: a file may be replaced */
+    const uint8_t *build_id; /* the build id it must have, because a file may be
+                                replaced */
     size_t build_id_n;
-    const uint64_t *addresses; /* virtual ones of the file, rising */
+    const uint64_t *addresses; /* virtual addresses in the file, ascending */
     size_t n;
     uint64_t memory;
     symbol_found *found; /* may be called twice for an address */

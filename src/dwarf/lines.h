@@ -17,7 +17,7 @@ struct dwarf_line_file {
 
 struct dwarf_lines {
     const struct dwarf_unit *unit;
-    const char *comp_dir;         /* of the unit, "" if it tells none */
+    const char *comp_dir;         /* of the unit; "": not given */
     struct pages_vec directories; /* of const char * */
     struct pages_vec files;       /* of struct dwarf_line_file */
     struct dwarf_format format;
@@ -35,11 +35,11 @@ struct dwarf_row {
 void dwarf_lines_init(struct dwarf_lines *l);
 void dwarf_lines_release(struct dwarf_lines *l);
 
-/* Reads the header of a unit's table; false: there is none, or it is not
- * sound. */
+/* Reads the header of a unit's table; false: there is none, or it is
+ * malformed. */
 bool dwarf_lines_open(struct dwarf_lines *l, const struct dwarf_unit *u);
 
-/* Gives each of n addresses, which rise, its row. */
+/* Finds the row of each of n ascending addresses. */
 void dwarf_lines_find(struct dwarf_lines *l, const uint64_t *addresses,
                       size_t n, struct dwarf_row *rows);
 

@@ -20,7 +20,7 @@ void split_files_init(struct split_files *s, const char *path);
 void split_files_release(struct split_files *s,
                          struct dwarf_abbrev_cache *cache);
 
-/* The split unit of a skeleton, or NULL.  It is good until the next call. */
+/* The split unit of a skeleton, or NULL.  It is valid until the next call. */
 struct dwarf_unit *split_unit(struct split_files *s,
                               struct dwarf_abbrev_cache *cache,
                               const struct dwarf_unit *skeleton);
@@ -28,7 +28,7 @@ struct dwarf_unit *split_unit(struct split_files *s,
 /* Closes the file of the last unit. */
 void split_files_close(struct split_files *s, struct dwarf_abbrev_cache *cache);
 
-/* Opens what .gnu_debugaltlink names, if its build id is right: a file
+/* Opens the file that .gnu_debugaltlink names, if its build id matches: a file
  * descriptor, or -1. */
 int alternate_open(const struct elf_file *elf, const char *path,
                    struct dwarf_file *out, struct dwarf_work *work);

@@ -29,7 +29,7 @@ struct dwarf_value {
     enum dwarf_value_kind kind;
 };
 
-/* The part of each section that is a unit's: all of it, but for a unit of a
+/* The part of each section that belongs to a unit: all of it, except in a
  * package of split files (.dwp). */
 struct dwarf_share {
     uint64_t abbrev, str_offsets, rnglists;
@@ -60,14 +60,14 @@ struct dwarf_entry {
     struct dwarf_value v[SLOTS];
 };
 
-/* Makes the list of the file's units; only their headers are read. */
+/* Builds the list of the file's units; only their headers are read. */
 bool dwarf_units_read(struct dwarf_file *f);
 
 /* Reads the header at an offset of .debug_info. */
 bool dwarf_unit_header(struct dwarf_file *f, uint64_t offset,
                        struct dwarf_unit *u);
 
-/* Reads the first entry.  False: the unit is not sound. */
+/* Reads the first entry.  False: the unit is malformed. */
 bool dwarf_unit_root(struct dwarf_abbrev_cache *cache, struct dwarf_unit *u);
 
 /* The unit that holds an offset of .debug_info, or NULL. */
@@ -75,7 +75,7 @@ struct dwarf_unit *dwarf_unit_at(struct dwarf_file *f, uint64_t offset);
 
 /*
  * Reads the entry at an offset of .debug_info; `abbrevs` is the unit's table.
- * False: not sound, or the end of a list of children (tag 0).
+ * False: malformed, or the end of a list of children (tag 0).
  */
 bool dwarf_entry_read(const struct dwarf_unit *u,
                       const struct dwarf_abbrevs *abbrevs, uint64_t offset,
@@ -85,7 +85,7 @@ bool dwarf_entry_read(const struct dwarf_unit *u,
 const struct dwarf_abbrevs *dwarf_unit_abbrevs(struct dwarf_abbrev_cache *cache,
                                                const struct dwarf_unit *u);
 
-/* Reads the values that an abbreviation tells of; `c` stands at the first and
+/* Reads the values that an abbreviation describes; `c` stands at the first and
  * ends at the offset `end` of .debug_info. */
 void dwarf_values_read(const struct dwarf_unit *u,
                        const struct dwarf_abbrevs *t,
@@ -123,8 +123,8 @@ bool dwarf_address(const struct dwarf_unit *u, struct dwarf_value v,
 uint64_t dwarf_number(struct cursor *c, unsigned size);
 
 /*
- * Calls `visit` for every range of code; low < high.  Returns false when the
- * values tell of none.
+ * Calls `visit` for every range of code; low < high.  Returns false if the
+ * values have none.
  */
 typedef void dwarf_range(void *arg, uint64_t low, uint64_t high);
 bool dwarf_ranges(const struct dwarf_unit *u, const struct dwarf_value low,

@@ -33,15 +33,16 @@ struct cfi {
 bool cfi_open(struct cfi *c, const struct elf_view *v);
 
 /*
- * Functions come in the order of their addresses when the object has a
- * search table in .eh_frame_hdr (all linkers make one), else in file order.
- * The end of a function is reported with a NULL rule.  A record that is not
- * sound is skipped.  False when the callback said false.
+ * Functions come in the order of their addresses when the object has a search
+ * table in .eh_frame_hdr (all linkers make one), else in file order.  The end
+ * of a function is reported with a NULL rule.  A malformed record is skipped.
+ * False if the callback returned false.
  */
 bool cfi_each_row(const struct cfi *c, cfi_row_fn *row, void *ctx);
 
-/* Padding between functions gets the rule of the one before: it is not worth
- * two rows, and some return addresses begin a function (makecontext's). */
+/* Padding between functions gets the rule of the previous function: that saves
+ * two rows, and some return addresses are the first address of a function
+ * (makecontext's). */
 #define CFI_SMALL_GAP 16
 
 /* The rule at an address, straight from the records: about a microsecond, no

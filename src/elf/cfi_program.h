@@ -16,7 +16,7 @@ enum place_kind {
     PLACE_CFA,  /* saved at CFA + off */
     PLACE_FP,   /* saved at fp + off */
     PLACE_REG,  /* in register `off` */
-    PLACE_OTHER /* somewhere that our walker does not follow */
+    PLACE_OTHER /* in a place that our walker does not support */
 };
 
 struct place {
@@ -42,11 +42,11 @@ struct cfi_cie {
     struct cfi_state initial; /* what they leave; by cfi_cie_init */
 };
 
-/* False when the initial instructions are not sound. */
+/* False if the initial instructions are malformed. */
 bool cfi_cie_init(struct cfi_cie *cie);
 
 /* Runs an FDE's instructions for [start, limit) and reports each row.  False
- * only when the callback said false; unsound instructions end the run. */
+ * only if the callback returned false; malformed instructions end the run. */
 bool cfi_run(const struct cfi_cie *cie, struct cursor program, uint64_t start,
              uint64_t limit, cfi_row_fn *row, void *ctx);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /*
- * Reads little-endian numbers from bytes nobody vouches for.
+ * Reads little-endian numbers from untrusted bytes.
  *
  * A read past the end gives 0 and sets `bad`, which stays set: read a whole
  * record, then ask once.

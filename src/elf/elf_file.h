@@ -11,9 +11,9 @@
 /*
  * An ELF file on disk: its headers, and its bytes by pread.
  *
- * Never by mmap: somebody may write over the file meanwhile, and a read that
- * fails is better than a SIGBUS.  Little-endian files of 32 and 64 bits, of
- * any machine; the headers of 32-bit files are widened.  Nothing in them is
+ * Never by mmap: the file may be overwritten meanwhile, and a read that fails
+ * is better than a SIGBUS.  Little-endian files of 32 and 64 bits, of any
+ * machine; the headers of 32-bit files are widened.  Nothing in them is
  * trusted: sizes are checked against the file's.
  */
 struct elf_file {
@@ -29,7 +29,7 @@ struct elf_file {
     size_t names_n;
 };
 
-/* False: no ELF file, cut short, or out of memory; nothing to release. */
+/* False: not an ELF file, truncated, or out of memory; nothing to release. */
 bool elf_file_open(struct elf_file *f, int fd);
 void elf_file_release(struct elf_file *f);
 

@@ -24,9 +24,9 @@
  * hexadecimal.  A dump is a file of binary records: code that was loaded, with
  * its name and bytes, and code that was moved.
  *
- * Addresses are used again when code is thrown away.  What was written later
- * holds.  Lines and records that make no sense are skipped, and so is one that
- * is still being written.
+ * Addresses are reused when code is discarded; the latest record wins.
+ * Malformed lines and records are skipped, and so is one that is still being
+ * written.
  */
 struct jit_map {
     struct pages_vec codes; /* by address, none over another, when finished */
@@ -57,7 +57,7 @@ size_t jit_map_last_name(const struct jit_map *m, uint64_t start,
 
 bool jit_map_add_text(struct jit_map *m, struct str text);
 
-/* False also when it is no such file, or another process's. */
+/* False also if it is not a dump, or one of another process. */
 bool jit_map_add_dump(struct jit_map *m, const struct elf_source *file,
                       uint32_t pid);
 

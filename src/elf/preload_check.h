@@ -2,10 +2,10 @@
 #define ELF_PRELOAD_CHECK_H
 
 /*
- * Can LD_PRELOAD reach a program?  Not if there is no loader that reads it (a
- * statically linked program), or if the loader must not (set-uid programs
- * and those with file capabilities), or if the library is of another kind
- * than the program (32 bits, another processor, another C library).
+ * Checks whether LD_PRELOAD works for a program.  It does not if no loader
+ * reads it (a statically linked program), if the loader must ignore it (set-uid
+ * programs and those with file capabilities), or if the library does not match
+ * the program (32 bits, another processor, another C library).
  *
  * Returns the reason as words that complete "the program cannot be profiled:
  * …", or NULL if it can be, or if the file cannot be read.  A script is

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All n bytes at an offset of a file, or false: one cut short under us is an
- * error and no SIGBUS. */
+/* Reads all n bytes at an offset of a file; false if the file is shorter.  A
+ * file that is truncated meanwhile is an error, not a SIGBUS. */
 bool elf_read_at(int fd, void *out, size_t n, uint64_t offset);
 
 /* A file in memory (`bytes`, n of them) or, when bytes is NULL, on disk. */

@@ -6,14 +6,14 @@
 
 /*
  * How to get from a frame to its caller's: what .eh_frame says about an
- * address, boiled down to what a walker needs.
+ * address, reduced to what a walker needs.
  *
  * CFA is the value that the stack pointer had before the call; saved values
  * lie at an offset from it (or, in functions that realign their stack, from
  * the frame pointer).  Sixteen bytes, no padding: rules are compared as bytes.
  */
 enum rule_kind {
-    RULE_NONE,   /* nothing is known of the address */
+    RULE_NONE,   /* nothing is known about the address */
     RULE_END,    /* outermost frame: there is no caller */
     RULE_SIGNAL, /* a signal's trampoline: the ucontext is on the stack */
     RULE_PLT,    /* x86-64: CFA = sp + 8 + 8 * ((pc & 15) >= add) */
@@ -24,7 +24,7 @@ enum rule_kind {
 enum rule_flag {
     RULE_FP_AT_CFA = 1,  /* caller's fp is at CFA + fp_off */
     RULE_FP_AT_FP = 2,   /* caller's fp is at fp + fp_off */
-    RULE_FP_LOST = 4,    /* caller's fp cannot be told */
+    RULE_FP_LOST = 4,    /* caller's fp is unknown */
     RULE_RA_AT_CFA = 8,  /* return address is at CFA + ra_off */
     RULE_BX_AT_CFA = 16, /* x86-64's rbx, the third register some need */
     RULE_BX_AT_FP = 32,

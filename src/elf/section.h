@@ -5,13 +5,13 @@
 
 /*
  * The bytes of a section, read from the file page by page when they are asked
- * for: a table of hundreds of megabytes costs what is looked at.
+ * for: a table of hundreds of megabytes costs only what is read.
  *
- * Pointers stay good until elf_section_drop() or _release(); those into the
- * window, which is for going through large parts one after another in the
- * same memory, until the next elf_section_window().  A compressed
- * section (zlib, by SHF_COMPRESSED or a .zdebug name) is inflated whole at
- * the first question and stays.
+ * Pointers are valid until elf_section_drop() or _release(); those into the
+ * window, which is for going through large parts one after another in the same
+ * memory, until the next elf_section_window().  A compressed section (zlib, by
+ * SHF_COMPRESSED or a .zdebug name) is inflated as a whole at the first access
+ * and stays in memory.
  */
 struct elf_section {
     const struct elf_file *file;

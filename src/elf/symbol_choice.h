@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 /*
- * Which name an address of code has, where several symbols fit: one rule for
- * the endpoint (elf/symbols.h) and for `pprof` (symbol/symbol_table.h), so
- * that both give the same address the same name.  It is llvm-symbolizer's:
+ * Chooses the name of a code address if several symbols fit: one rule for the
+ * endpoint (elf/symbols.h) and for `pprof` (symbol/symbol_table.h), so that
+ * both give the same address the same name.  It is llvm-symbolizer's:
  *
  * - functions and labels count, of whatever size;
  * - of several at one address the largest, of these the last in the file.

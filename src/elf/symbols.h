@@ -9,12 +9,12 @@
 #include "elf/view.h"
 
 /*
- * The functions of one ELF object by address: 16 bytes each beside their
- * names.  Built from a file's .symtab (else .dynsym), read with pread so that
- * a file cut short under us is an error and no SIGBUS; or from the .dynsym
- * that the loader keeps in memory.
+ * The functions of one ELF object by address: 16 bytes each beside their names.
+ * Built from a file's .symtab (else .dynsym), read with pread so that a
+ * truncated file is an error and not a SIGBUS; or from the .dynsym that the
+ * loader keeps in memory.
  *
- * Where several names share an address one stays (elf/symbol_choice.h).
+ * If several names share an address, one is kept (elf/symbol_choice.h).
  */
 struct elf_symbol {
     uint64_t vaddr;
@@ -27,15 +27,15 @@ struct elf_symbols {
     struct pages_vec names; /* NUL-terminated texts */
 };
 
-/* Both return false when there is no table or it is not sound; the struct is
- * then empty.  `build_id` (n bytes, 0: don't care) must be the file's own:
- * a library replaced on disk since it was loaded has other addresses. */
+/* Both return false if there is no table or it is malformed; the struct is then
+ * empty.  `build_id` (n bytes, 0: don't care) must be the file's own: a library
+ * replaced on disk since it was loaded has other addresses. */
 bool elf_symbols_from_fd(struct elf_symbols *s, int fd, const uint8_t *build_id,
                          size_t build_id_n);
 bool elf_symbols_from_module(struct elf_symbols *s, const struct elf_view *v);
 void elf_symbols_release(struct elf_symbols *s);
 
-/* Is it the ELF file with this build id? */
+/* Returns true if it is the ELF file with this build id. */
 bool elf_fd_has_build_id(int fd, const uint8_t *build_id, size_t build_id_n);
 
 /* The function that contains vaddr, or NULL. */

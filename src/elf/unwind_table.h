@@ -10,12 +10,13 @@
 #include "elf/view.h"
 
 /*
- * The unwind rows of one ELF object, made for being asked in a signal
- * handler: no pointers into the object, no locks, three cache lines a query.
+ * The unwind rows of one ELF object, made for look-ups in a signal handler: no
+ * pointers into the object, no locks, three cache lines per look-up.
  *
- * Text is cut into buckets of 256 bytes.  A row is one byte (its address
- * within the bucket) and a 16-bit rule number; a bucket is the number of its
- * first row.  2.5 million rows of clang and its libraries so take 8.8 MB.
+ * Text is cut into buckets of 256 bytes.  A row is one byte (its address within
+ * the bucket) and a 16-bit rule number; a bucket is the number of its first
+ * row.  In this form, the 2.5 million rows of clang and its libraries take 8.8
+ * MB.
  *
  * Only some hundred different rules exist in a process: they are shared by
  * all tables in one rule_set, which only ever grows.
@@ -24,7 +25,8 @@
 
 struct rule_set {
     struct unwind_rule *rules; /* RULE_SET_MAX of them; [0] is RULE_NONE */
-    uint16_t *index;           /* hash -> rule, by who builds tables */
+    uint16_t *index;           /* hash -> rule, for the thread that builds
+                                  tables */
     uint32_t n;
     uint32_t refused; /* rows that got RULE_NONE because the set was full */
 };

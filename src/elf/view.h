@@ -11,8 +11,8 @@
  * a module that the loader has mapped.  Owns nothing: the bytes must outlive
  * the view.  64-bit little-endian only, the machine's own kind.
  *
- * Nothing in the object is trusted: an address is turned into a pointer only
- * by elf_view_at/elf_view_rest, which know what is there.
+ * Nothing in the object is trusted: only elf_view_at/elf_view_rest turn an
+ * address into a pointer, after checking it.
  */
 #define ELF_MAX_SEGMENTS 16
 
