@@ -14,10 +14,9 @@ struct client_certificate {
 };
 
 /*
- * With only one of the two given, looks for the other in the same file and
- * then beside it (client.key - client.crt, client-key.pem - client.pem …).
- * *note says what was taken ("" when both were given).  Fails when there is
- * none.
+ * With only one of the two given, looks for the other in the same file and then
+ * beside it (client.key - client.crt, client-key.pem - client.pem …).  *note
+ * says what was found ("" if both were given).  Fails if nothing was found.
  */
 bool client_certificate_complete(struct arena *a,
                                  struct client_certificate *files,

@@ -37,7 +37,7 @@ struct curl_api {
     CURLMcode (*multi_cleanup)(CURLM *);
 };
 
-/* Any thread may call this; NULL if there is no libcurl here. */
+/* Any thread may call this; NULL if libcurl is not installed. */
 const struct curl_api *curl_load(struct error *err);
 
 #endif

@@ -11,21 +11,21 @@
 
 /*
  * A profile from wherever the user says: "-" is standard input, an existing
- * file is read, anything else is tried as a URL (see http.h for the kinds;
- * host:port/path without a scheme is http).
+ * file is read, anything else is tried as a URL (see http_fetch.h for the
+ * kinds; host:port/path without a scheme is http).
  */
 struct fetch_options {
     struct http_options http;            /* certificates, headers, progress */
     int seconds, timeout;                /* of the flags; -1 if not given */
     const struct profile_limits *limits; /* NULL: the defaults */
 
-    /* Words for the user while it goes on ("Fetching profile over HTTP from
-     * …"), without LF.  May be called from several threads at a time. */
+    /* Progress messages for the user ("Fetching profile over HTTP from …"),
+     * without LF.  May be called from several threads at a time. */
     void (*say)(void *arg, const char *words);
     void *say_arg;
 
-    /* Called about once a second while a server measures, with the seconds
-     * that are left; NULL if nobody watches.  Any thread may call it. */
+    /* Called about once a second while a server measures, with the seconds that
+     * are left; may be NULL.  Any thread may call it. */
     void (*progress)(void *arg, int seconds_left);
 };
 
@@ -38,15 +38,15 @@ struct fetched {
 };
 
 /*
- * The page of profiles that a URL ending in /debug/pprof/ names.  False with
- * err.text "" when the source is no such URL.
+ * Fetches the index page that a URL ending in /debug/pprof/ names.  False with
+ * err.text "" if the source is not such a URL.
  */
 bool fetch_index(struct str source, const struct fetch_options *options,
                  struct arena *a, struct index_entries *out, struct error *err);
 
 /*
- * Fetches n sources at the same time; out[i] belongs to sources[i].  What
- * fails fails alone.
+ * Fetches n sources at the same time; out[i] belongs to sources[i].  One that
+ * fails does not affect the others.
  */
 void fetch_all(const struct str *sources, size_t n,
                const struct fetch_options *options, struct arena *a,

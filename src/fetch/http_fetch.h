@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/str.h"
 
-#define HTTP_MAX_REPLY ((size_t)4 << 30) /* as much as a profile may have */
+#define HTTP_MAX_REPLY ((size_t)4 << 30) /* the largest size of a profile */
 
 /*
  * One HTTP exchange with a server that may want certificates or a token.
@@ -22,7 +22,8 @@
  */
 struct http_options {
     struct str tls_cert, tls_key, tls_ca; /* file names; "" = not given */
-    struct str tls_server_name; /* that the certificate is for; "": the host */
+    struct str tls_server_name; /* the name in the server's certificate; "": the
+                                   host */
     struct str login;           /* "user:password" as in a URL, or "" */
     struct str token_file;      /* its first line becomes a bearer token */
     const struct str *headers;  /* "Name: value" */
@@ -49,10 +50,10 @@ struct http_reply {
  * Sends a GET, or a POST of `body` when post is true.  True when the server
  * answered, whatever its status.  The caller releases reply->body.
  *
- * Errors say what failed, and what to give when the server wants a
- * certificate or its own is not trusted.  A connection to this machine that
- * is refused is tried again for two seconds: a port-forward that was started
- * a moment ago may not listen yet.
+ * Errors say what failed, and which option to use if the server requires a
+ * certificate or its own is not trusted.  A connection to this machine that is
+ * refused is tried again for two seconds: a port-forward that was started a
+ * moment ago may not listen yet.
  */
 bool http_fetch(struct str url, bool post, struct str body,
                 const struct http_options *options, struct http_reply *reply,

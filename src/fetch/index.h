@@ -17,7 +17,8 @@ struct index_entries {
     VEC(struct index_entry) list;
 };
 
-/* Reads the page; false when it is none.  The texts point into it. */
+/* Parses the page; false if it is not an index page.  The texts point into
+ * it. */
 bool index_parse(struct arena *a, struct str page, struct index_entries *out);
 
 #endif

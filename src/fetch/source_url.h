@@ -13,7 +13,7 @@ struct source_url {
     struct str login;    /* "user:password" of the source; never to be shown */
     int64_t duration_ns; /* how long the server will measure; 0 = at once */
     int64_t timeout_ns;  /* how long to wait for the whole exchange */
-    bool is_index;       /* it names no profile: a list of them is wanted */
+    bool is_index;       /* it names the index page, not a profile */
 };
 
 /*

@@ -6,8 +6,8 @@
 #include "base/str.h"
 
 /*
- * What a source URL means for libcurl: which http(s) URL to ask for, and
- * over which kind of stream.
+ * Turns a source URL into what libcurl needs: the http(s) URL to request, and
+ * the kind of connection.
  */
 struct http_target {
     const char *url;         /* http:// or https:// */
@@ -16,7 +16,7 @@ struct http_target {
     const char *host;        /* with port, for messages */
     const char *unix_socket; /* NULL unless over a Unix socket */
     struct str ssh_login;    /* "" unless through ssh */
-    unsigned ssh_port;       /* on the loopback over there */
+    unsigned ssh_port;       /* on the loopback of that host */
     bool insecure;           /* do not verify the server's certificate */
 };
 

@@ -13,13 +13,13 @@
  */
 struct tunnel {
     pid_t ssh;
-    const char *dir;    /* of our own, only the user may enter */
+    const char *dir;    /* our own, which only the user may enter */
     const char *socket; /* in it */
 };
 
 /*
- * login is [user@]host[:ssh-port].  Waits until the tunnel stands or ssh
- * gives up; ssh may ask for a password meanwhile.  Names come from `a`.
+ * login is [user@]host[:ssh-port].  Waits until the tunnel is open or ssh gives
+ * up; ssh may ask for a password meanwhile.  Names come from `a`.
  */
 bool tunnel_open(struct tunnel *t, struct arena *a, struct str login,
                  unsigned port, struct error *err);

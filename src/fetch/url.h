@@ -26,26 +26,26 @@ bool url_parse(struct str text, struct url *out);
 void url_print(const struct url *u, struct buf *out);
 
 /*
- * Takes user name and password out of the URL, so that whatever is made of it
- * from now on can be shown and saved: "me:secret", as it was written.  The
- * user of an ssh URL is part of its address and stays.
+ * Takes user name and password out of the URL, so that the rest can be shown
+ * and saved: "me:secret", as it was written.  The user of an ssh URL is part of
+ * its address and stays.
  */
 struct str url_take_login(struct url *u);
 
 /*
- * The text without what is or may be a password, for messages about texts
- * that are no URL: all up to the last "@" but for a scheme, if there is a
+ * The text without anything that may be a password, for messages about invalid
+ * URLs: removes everything up to the last "@" except the scheme, if there is a
  * colon.
  */
 struct str url_hide_login(struct arena *a, struct str text);
 
-/* The first value of a query word, decoded, from `a`; false if absent. */
+/* The first value of a query parameter, decoded, from `a`; false if absent. */
 bool url_query_get(struct arena *a, struct str query, struct str key,
                    struct str *value);
 
 /*
- * The query written anew: decoded, words sorted, `key` set to `value` (when
- * key is not "").  What google/pprof sends.
+ * The query re-encoded as google/pprof sends it: decoded, parameters sorted,
+ * `key` set to `value` (unless key is "").
  */
 struct str url_query_set(struct arena *a, struct str query, struct str key,
                          struct str value);

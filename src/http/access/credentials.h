@@ -6,8 +6,8 @@
 #include "http/server/message.h"
 
 /*
- * What an Authorization header says: a bearer token, or the user and the
- * password of HTTP basic, which is all that a URL can carry.
+ * The credentials in an Authorization header: a bearer token, or the user and
+ * password of HTTP basic authentication, the only kind that a URL can carry.
  */
 #define CREDENTIALS_MAX 4096 /* longest token; service accounts' have ~1000 */
 
@@ -28,8 +28,8 @@ struct credentials {
 /* The views point into the request and into *out itself. */
 void credentials_read(const struct http_request *r, struct credentials *out);
 
-/* Equal?  Takes as long for a near miss as for any other text of that
- * length. */
+/* Compares in constant time: a near miss takes as long as any other text of
+ * that length. */
 bool credentials_equal(struct str given, struct str secret);
 
 #endif

@@ -9,17 +9,17 @@
 #include "http/server/server.h"
 
 /*
- * Decides which requests are admitted.  One for the endpoint, the page and
+ * Decides which requests are admitted.  Shared by the endpoint, the page and
  * the collector.
  *
- * Each method of authentication that is enabled is enough by itself: a client
- * certificate, a secret of a file, the random key of a page, a token that the
- * Kubernetes cluster knows and whose owner may read the URL.  On a unix socket
- * the user at the other end counts: this program's own, or root.  In doubt
- * the request is refused.
+ * Each method of authentication that is enabled is sufficient by itself: a
+ * client certificate, a secret from a file, the random key of a page, a token
+ * that the Kubernetes cluster accepts and whose owner may read the URL.  On a
+ * Unix socket, the peer's user decides: this program's own user and root are
+ * admitted.  In doubt the request is refused.
  *
- * Without any method everybody is admitted whose request does not come from
- * another site's web page (http/server/host.h).
+ * Without any method, all requests are admitted except those from another
+ * site's web page (http/server/host.h).
  */
 struct guard_options {
     bool certificates;        /* those that the listener's CA signed */
@@ -35,10 +35,10 @@ struct guard_options {
     const struct access_key *key; /* outlives the guard; NULL: none */
 
     bool local_only; /* refuse clients of other machines */
-    /* Names for http_host_is_fine().  Given, they are checked whatever else
-     * is enabled; NULL: only where nobody is authenticated. */
+    /* Names for http_host_is_fine().  If given, they are always checked; NULL:
+     * only if authentication is not enabled. */
     const char *hosts;
-    const char *host_hint; /* what to do about a refused Host, in words */
+    const char *host_hint; /* message for a refused Host header */
     bool may_navigate;     /* a link on another site may lead here */
 
     /* Messages for a log, from any thread; may be NULL. */
@@ -54,15 +54,16 @@ struct guard *guard_new(const struct guard_options *options, struct error *err);
 void guard_free(struct guard *g);
 
 /*
- * An http_admit.  Sets x->identity, or answers with 401, 403, 429 or 503 and
- * a sentence.  UNDECIDED only where the cluster must be asked.
+ * An http_admit.  Sets x->identity, or answers with 401, 403, 429 or 503 and a
+ * message.  UNDECIDED only if the cluster must be asked.
  */
 enum http_admission guard_admit(struct guard *g, struct http_exchange *x,
                                 bool may_wait);
 
 /*
- * May an admitted client do this (HTTP_MAY_…) for a service?  "": the request
- * is about no single service.  guard_require() answers with 403 if not.
+ * Returns true if an admitted client has the permission (HTTP_MAY_…) for a
+ * service; "": the request concerns no single service. guard_require() answers
+ * with 403 if not.
  */
 bool guard_allows(const struct http_identity *who, unsigned scope,
                   struct str service);

@@ -13,13 +13,14 @@
  * (TokenReview), and may that user read the URL (SubjectAccessReview, for
  * nonResourceURLs, with the HTTP method in lower case as verb)?
  *
- * The cluster is the one that the process runs in: KUBERNETES_SERVICE_HOST
- * and _PORT, and the token and CA of the service account (read anew each
- * time: they rotate), which must have the role system:auth-delegator.
- * PPROF_KUBERNETES_DIR is another place for these two files.
+ * The cluster is the one that the process runs in: KUBERNETES_SERVICE_HOST and
+ * _PORT, and the token and CA of the service account (read anew each time: they
+ * rotate), which must have the role system:auth-delegator.
+ * PPROF_KUBERNETES_DIR names another directory for these two files.
  *
- * Answers are kept for a minute, failures for a few seconds.  Everything but
- * a clear yes is a no.  Any thread may ask; it waits for five seconds at most.
+ * Answers are kept for a minute, failures for a few seconds.  Anything but a
+ * clear yes is a no.  Any thread may call this; it waits for five seconds at
+ * most.
  */
 struct kube_review;
 
@@ -30,7 +31,7 @@ enum review_verdict {
     REVIEW_ALLOWED,
     REVIEW_FORBIDDEN, /* a known user without the right */
     REVIEW_UNKNOWN,   /* nobody's token */
-    REVIEW_FAILED,    /* the cluster did not say: err has the words */
+    REVIEW_FAILED,    /* the cluster did not answer; see err */
 };
 
 /* The path is decoded, without query; `who` gets the user's name. */
@@ -38,15 +39,15 @@ enum review_verdict kube_review_ask(struct kube_review *r, struct str token,
                                     struct str method, struct str path,
                                     char *who, size_t size, struct error *err);
 
-/* The answer of a moment ago, without asking.  False: there is none. */
+/* The cached answer, without a request.  False: there is none. */
 bool kube_review_remembers(struct kube_review *r, struct str token,
                            struct str method, struct str path, char *who,
                            size_t size, enum review_verdict *out);
 
 /*
- * Parse the two replies strictly; false for anything but a clear answer.
- * *user gets the user for the spec of the SubjectAccessReview, as
- * members "user", "uid", "groups" and "extra" of a JSON object.
+ * Parses the two replies strictly; false for anything but a clear answer.
+ * *user gets the user for the spec of the SubjectAccessReview, as members
+ * "user", "uid", "groups" and "extra" of a JSON object.
  */
 bool review_read_token(struct str reply, bool *authenticated, char *who,
                        size_t size, struct buf *user);

@@ -9,10 +9,9 @@
 #include "base/str.h"
 
 /*
- * Answers that are remembered for a while.  A fixed number of them: the one
- * that would be forgotten first makes room.  Questions are kept whole, not as
- * a hash, because they hold secrets that somebody might want to forge.  Any
- * thread.
+ * A cache of answers with an expiry time and a fixed size; the entry that
+ * expires first makes room.  Questions are stored as a whole, not as a hash,
+ * because they contain secrets that somebody might try to forge.  Any thread.
  */
 #define REVIEW_CACHE_MAX     64
 #define REVIEW_CACHE_WHO_MAX 256
@@ -24,7 +23,7 @@ struct review_answer {
 
 struct review_cache {
     pthread_mutex_t lock;
-    uint64_t seed; /* of the hashes: nobody can aim at one */
+    uint64_t seed; /* of the hashes, so that nobody can aim at a slot */
     struct {
         uint64_t hash;
         char *question; /* NULL: free */

@@ -30,14 +30,14 @@ struct tokens *tokens_new(const char *path, struct error *err);
 void tokens_free(struct tokens *t);
 
 /*
- * Looks whether the file has changed, at most once a second.  False, and
- * words for a log, when it cannot be used any more: then nobody has a token
- * until it can.
+ * Checks whether the file has changed, at most once a second.  False, and a
+ * message for the log, if it cannot be used any more: no token is valid until
+ * it can.
  */
 bool tokens_refresh(struct tokens *t, struct error *err);
 
-/* Does the file have them?  Then *out says who it is ("user bob", or "token
- * LINE") and what for. */
+/* Returns true if the file has these credentials; *out is then the identity
+ * ("user bob", or "token LINE") and its scope. */
 bool tokens_have(struct tokens *t, const struct credentials *c,
                  struct http_identity *out);
 
@@ -45,7 +45,8 @@ bool tokens_have(struct tokens *t, const struct credentials *c,
 bool tokens_find(struct str text, const struct credentials *c,
                  struct http_identity *out);
 
-/* Is every line well formed, and is there one?  An error names the line. */
+/* Checks that there is at least one line and that all are well formed.  An
+ * error names the line. */
 bool tokens_check(struct str text, struct error *err);
 
 #endif

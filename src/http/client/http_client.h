@@ -9,14 +9,13 @@
 #include "http/tls/tls.h"
 
 /*
- * One HTTP request at a time, for what libpprof itself has to send: it must
- * not bring libcurl into other people's processes.  Programs fetch with
- * src/fetch.
+ * One HTTP request at a time, for the requests of libpprof, which must not load
+ * libcurl into other people's processes.  Programs fetch with src/fetch.
  *
- * Plain HTTP, or TLS to a server that must prove who it is.  Never waits past
- * the deadline (but for the resolver, which has limits of its own), never
- * raises SIGPIPE, follows no redirect: credentials go to the server that was
- * named and to no other.
+ * Plain HTTP, or TLS with a verified server certificate.  Never waits past the
+ * deadline (except in the resolver, which has limits of its own), never raises
+ * SIGPIPE, and follows no redirects: credentials go only to the server that was
+ * named.
  */
 struct http_url {
     bool is_tls;
@@ -43,13 +42,13 @@ struct http_call {
 };
 
 struct http_answer {
-    int status;            /* 0: there was no reply, or no whole head */
-    int64_t retry_after_s; /* what the server asked for; 0: nothing */
+    int status;            /* 0: there was no reply, or no complete head */
+    int64_t retry_after_s; /* from Retry-After; 0: none */
 };
 
-/* True: the answer, and the whole body in `reply`, whose max bounds it.
- * False: something went wrong on the way; the answer has a status if the
- * reply's head had arrived.  An error does not name the URL. */
+/* True: the answer is complete, with the body in `reply`, whose max limits it.
+ * False: the request failed; the answer has a status if the head of the reply
+ * arrived.  An error does not name the URL. */
 bool http_call(const struct http_call *call, struct http_answer *answer,
                struct buf *reply, struct error *err);
 

@@ -6,9 +6,9 @@
 #include "http/server/message.h"
 
 /*
- * A server's reply, as far as a client of small APIs needs it: the status,
- * and the body that Content-Length, chunks or the end of the connection says
- * is complete.  Works on bytes as they arrive; none is looked at twice.
+ * A server's reply, as far as a client of small APIs needs it: the status, and
+ * the body that Content-Length, chunks or the end of the connection says is
+ * complete.  Works on bytes as they arrive; none is read twice.
  *
  *     struct reply_parser p;
  *     reply_parser_init(&p);
@@ -33,7 +33,8 @@ void reply_parser_release(struct reply_parser *p);
 enum http_parsed reply_parser_feed(struct reply_parser *p, struct str bytes,
                                    struct buf *body);
 
-/* The server has closed, in good order: is what came a whole reply? */
+/* The server has closed the connection: returns true if the reply is
+ * complete. */
 bool reply_parser_end(const struct reply_parser *p);
 
 #endif

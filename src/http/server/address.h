@@ -15,18 +15,19 @@
 /* Room for any address printed: "unix:" and a socket's path. */
 #define HTTP_ADDRESS_MAX 128
 
-/* A listening, non-blocking socket; -1 on failure.  A socket file that
- * nobody answers at any more is replaced. */
+/* A listening, non-blocking socket; -1 on failure.  A stale socket file is
+ * replaced. */
 int http_listen(const char *address, unsigned unix_mode, struct error *err);
 
-/* Can the text be an address?  The error says what to write instead. */
+/* Returns true if the text can be an address.  The error says what to write
+ * instead. */
 bool http_address_check(const char *address, struct error *err);
 
-/* Where a socket listens, or who is at the other end of it. */
+/* The address on which a socket listens, or that of its peer. */
 void http_print_address(const struct sockaddr_storage *addr, char *out);
 void http_listening_address(int fd, char *out);
 
-/* Does the address reach no further than this machine? */
+/* Returns true if only this machine can reach the address. */
 bool http_address_is_local(const char *address);
 
 #endif

@@ -90,10 +90,10 @@ struct connection {
     size_t request_memory, reply_memory; /* as counted last */
 };
 
-/* What to do with a connection after it was looked at. */
+/* What to do with a connection after a turn. */
 enum connection_next {
     CONNECTION_WAIT,    /* for the socket, as connection_events() says */
-    CONNECTION_AGAIN,   /* there is more to do without waiting */
+    CONNECTION_AGAIN,   /* there is more to do right away */
     CONNECTION_ADMIT,   /* a head is complete: c->job; ask for admission */
     CONNECTION_HANDLE,  /* a request is complete: c->job */
     CONNECTION_SENT,    /* the piece of a streamed reply is sent */
@@ -123,10 +123,10 @@ enum connection_next connection_go_on(struct connection *c,
 enum connection_next connection_begin_body(struct connection *c,
                                            struct connection_context *context);
 
-/* Is an expensive step of a TLS handshake still to come? */
+/* Returns true if an expensive step of the TLS handshake is still to come. */
 bool connection_is_shaking_hands(const struct connection *c);
 
-/* Does a worker have the job, or whoever it was deferred to? */
+/* Returns true if a worker has the job, or it was deferred. */
 bool connection_is_in_pool(const struct connection *c);
 bool connection_has_output(const struct connection *c);
 bool connection_is_idle(const struct connection *c); /* between requests */
@@ -155,8 +155,8 @@ void connection_refuse(struct connection *c, int status,
 /* Updates what the context knows of the connection's memory. */
 void connection_count(struct connection *c, struct connection_context *context);
 
-/* How much memory the body that is being received holds, times how long it
- * has: the larger, the worse a sender.  Negative while there is no body. */
+/* The memory of the body that is being received, times its age: the larger, the
+ * worse the sender.  Negative while there is no body. */
 double connection_body_hold(const struct connection *c, int64_t now_ns);
 
 /*
@@ -177,7 +177,7 @@ static inline bool http_request_has_body(const struct http_request *r)
     return r->chunked || r->body_bytes > 0;
 }
 
-/* connection_refuse() with another sentence than the status has. */
+/* connection_refuse() with a message of its own. */
 void connection_refuse_with(struct connection *c, int status, const char *words,
                             const struct connection_context *context);
 

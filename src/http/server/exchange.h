@@ -47,7 +47,7 @@ enum {
 #define HTTP_NAME_MAX     256
 #define HTTP_SERVICES_MAX 256
 
-/* Who made the request, as the admission hook found out. */
+/* Who made the request, as determined by the admission hook. */
 struct http_identity {
     bool is_authenticated;    /* false: let in without proof */
     char name[HTTP_NAME_MAX]; /* "CN:alice", "user bob"; "-": anybody */
@@ -102,7 +102,7 @@ void http_exchange_header(struct http_exchange *x, const char *name,
 void http_exchange_refuse(struct http_exchange *x, int status,
                           const char *words);
 
-/* The same, and tells the client when to try again. */
+/* The same, with Retry-After. */
 void http_exchange_retry_after(struct http_exchange *x, int status,
                                unsigned seconds, const char *words);
 

@@ -6,7 +6,7 @@
 #include "http/server/message.h"
 
 /*
- * Against other people's web pages.
+ * Protection against other sites' web pages.
  *
  * DNS rebinding: a web page can make a name of its own point at 127.0.0.1 and
  * so read, with the user's browser, what listens there.  Its requests then
@@ -19,20 +19,20 @@
  */
 bool http_host_is_fine(const struct http_request *r, const char *allowed);
 
-/* Is the Host header, if there is one, a host and an optional port? */
+/* Returns true if the Host header, if any, is a host and an optional port. */
 bool http_host_is_well_formed(const struct http_request *r);
 
 /*
- * Did a browser send the request on behalf of another site?  It cannot read
- * the reply, but it can make the program work.  With may_navigate, following
- * a link to a document here does not count.
+ * Returns true if a browser sent the request on behalf of another site.  That
+ * site cannot read the reply, but it can make the program work.  With
+ * may_navigate, following a link to a document here does not count.
  */
 bool http_is_cross_site(const struct http_request *r, bool may_navigate);
 
 /*
- * Does the request come from a page of ours, or from a program?  Another site
- * can make a browser send a request, but neither with the header X-Pprof nor
- * as one of the same origin.  For requests that change something.
+ * Returns true if the request comes from a page of ours or from a program.
+ * Another site can make a browser send a request, but neither with the header
+ * X-Pprof nor with the same origin.  For requests that change something.
  */
 bool http_is_own(const struct http_request *r);
 

@@ -4,24 +4,24 @@
 #include "http/server/connection.h"
 
 /*
- * The order in which ready connections are looked at.
+ * The order in which ready connections are served.
  *
- * Lanes share the event thread's CPU time by weight, as far as they have
- * work, so that a flood in one lane does not keep the others waiting.  Who
- * goes where, lane_choose() decides:
+ * Lanes that have work share the event thread's CPU time by weight, so that a
+ * flood in one lane does not keep the others waiting.  lane_choose() assigns
+ * connections to lanes:
  *
  *     trusted            the client has authenticated
  *     known, known_hello a known address (http/server/peers.h): requests, and
- *                        TLS handshakes, which are much dearer
+ *                        TLS handshakes, which cost much more
  *     known_accept       new connections from known addresses
  *     accept             other new connections
  *     plain, hello       everybody else
  *
- * Within a lane there are two ranks.  The better one goes first, but every
- * fourth turn is for the worse.  Connections of a rank take turns in the order
- * in which they became ready.  Handshakes go in reverse order: the client that
- * has waited longest has probably given up, and serving such clients first
- * would make all others wait too long.
+ * Within a lane there are two ranks.  The higher one goes first, except for
+ * every fourth turn.  Connections of a rank take turns in the order in which
+ * they became ready.  Handshakes go in reverse order: the client that has
+ * waited longest has probably given up, and serving such clients first would
+ * make all others wait too long.
  */
 enum lane {
     LANE_TRUSTED,
@@ -61,12 +61,12 @@ struct lane_facts {
 };
 
 /*
- * Which lane, and which rank in it.  A known address has lanes of its own; a
- * heavy user comes last in them.  It is not sent to the strangers: where the
- * budget is small or the CPU busy, a few probes over TLS take half of it, and
- * among strangers a flood of handshakes would keep them waiting.  A connection
- * that was never answered is preferred to one that was: it may be a probe that
- * shares its address with a flood.
+ * Chooses the lane, and the rank in it.  A known address has lanes of its own;
+ * a heavy user has the lower rank there.  It is not moved to the lanes of
+ * unknown addresses: if the budget is small or the CPU busy, a few probes over
+ * TLS take half of it, and among unknown addresses a flood of handshakes would
+ * keep them waiting.  A connection that was never answered is preferred to one
+ * that was: it may be a probe that shares its address with a flood.
  */
 enum lane lane_choose(const struct lane_facts *f, unsigned *rank);
 

@@ -19,9 +19,9 @@ struct http_limits {
     size_t reply_bytes; /* of one reply: 500 beyond */
 
     /*
-     * Memory of all connections together.  A request that would need more
-     * gets 503 and Retry-After; when the memory for requests is used up, the
-     * body that holds most of it for longest is refused first.
+     * Memory of all connections together.  A request that would need more gets
+     * 503 and Retry-After; when the memory for requests is used up, the body
+     * that has held the most memory for the longest time is refused first.
      */
     size_t request_memory_bytes; /* heads and bodies being received: more than
                                     1.5 times the largest body */

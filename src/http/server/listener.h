@@ -14,7 +14,7 @@
  *
  * The kernel drops a connection attempt when the queue is full, and the client
  * tries again after a second: too late for a probe.  A flood of connections
- * fills the queue of strangers only.
+ * fills only the queue for unknown addresses.
  *
  * Unix sockets, and kernels that cannot sort connections, have one queue.
  */
@@ -24,7 +24,7 @@ enum listener_queue {
     N_QUEUES,
 };
 
-/* More known addresses than this use the queue of strangers. */
+/* Known addresses beyond this number use the queue for unknown ones. */
 #define LISTENER_KNOWN_MAX 128
 
 struct tls_server;
@@ -51,8 +51,8 @@ void listener_abandon(struct listener *l);
 /*
  * Sends new connections from these addresses to the queue of known ones.  An
  * IPv4 address is written ::ffff:a.b.c.d; another one stands for its /64
- * network.  False: the kernel refuses, and the
- * previous addresses stay in force.
+ * network.  False: the kernel refused, and the previous addresses stay in
+ * effect.
  */
 bool listener_set_known(struct listener *l, const struct in6_addr *known,
                         size_t n);

@@ -11,10 +11,11 @@
 /*
  * HTTP/1.x requests from bytes, and replies to bytes.
  *
- * Everything in a parsed request is a view of the bytes it came from;
- * nothing is allocated, nothing is unbounded.  The parser is strict where
- * laxness has been a hole (a Content-Length beside Transfer-Encoding, bare
- * CR, blanks before a colon, control bytes) and takes what real clients send.
+ * Everything in a parsed request is a view of the bytes it came from; nothing
+ * is allocated, and everything is limited.  The parser is strict where leniency
+ * has caused vulnerabilities (Content-Length together with Transfer-Encoding,
+ * bare CR, white space before a colon, control bytes) and accepts what real
+ * clients send.
  */
 #define HTTP_MAX_HEADERS 64
 
@@ -45,8 +46,8 @@ enum http_parsed {
 
 /*
  * Looks for the end of a head in bytes that arrive piece by piece, without
- * looking at any byte twice.  Call it again with the same bytes and more;
- * zero the struct for the next request.
+ * scanning any byte twice.  Call it again with the same bytes and more; zero
+ * the struct for the next request.
  *
  * COMPLETE: the head is the first scan->at bytes, for http_parse_head().
  * MALFORMED: longer than max_bytes (431), or a first line that is no request

@@ -16,10 +16,9 @@
  * or when it was answered twice, some time apart, while there was no flood: a
  * kubelet is known by its probes before an attack begins.
  *
- * A table of fixed size.  An address keeps its place while it has
- * connections; otherwise strangers make room before known ones.  Where all
- * places are taken, addresses share one, and with it their fate.  For one
- * thread.
+ * A table of fixed size.  An address keeps its place while it has connections;
+ * otherwise unknown addresses are replaced before known ones.  If all places
+ * are taken, addresses share one and are treated alike.  For one thread.
  */
 #define PEER_MEMORY_NS ((int64_t)3 * 1000000000)
 

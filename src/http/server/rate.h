@@ -26,7 +26,7 @@ struct rate {
  * limit. */
 bool rate_allows(struct rate *r, struct str client, int64_t now_ns);
 
-/* Would it be refused one now?  Counts nothing. */
+/* Returns true if a request would be refused now.  Counts nothing. */
 bool rate_is_used_up(const struct rate *r, struct str client, int64_t now_ns);
 
 #endif

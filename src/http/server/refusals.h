@@ -5,8 +5,8 @@
 #include "http/server/peers.h"
 
 /*
- * A log of refused requests that cannot itself be flooded: at most one line
- * per client address and minute, and LINES_PER_MINUTE of all together.
+ * A log of refused requests that cannot be flooded: at most one line per client
+ * address and minute, and LINES_PER_MINUTE of all together.
  *
  *     refused from=10.0.0.1 status=401 reason="Unauthorized"
  *     path="/debug/pprof/heap" more=17

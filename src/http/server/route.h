@@ -8,8 +8,8 @@
 #include "base/str.h"
 
 /*
- * A table of what a server answers: method and path to function.  One for the
- * endpoint, the page and the collector.
+ * A route table: method and path to function.  Used by the endpoint, the page
+ * and the collector.
  *
  *     static const struct http_route routes[] = {
  *         {"GET", "/api/0/profiles", list_profiles, .scope = HTTP_MAY_READ},

@@ -16,9 +16,9 @@
 #include "http/tls/tls.h"
 
 /*
- * Inside the server.  server.c has its life, the listeners and the event
- * loop; connections.c the list of connections; requests.c what becomes of a
- * connection that is ready.  All of it belongs to the event thread, except
+ * The server's internal state. server.c has start and stop, the listeners and
+ * the event loop; connections.c the list of connections; requests.c serves
+ * connections that are ready.  All of it belongs to the event thread, except
  * where a member says otherwise.
  */
 struct http_server {
@@ -77,9 +77,8 @@ void connections_drop(struct http_server *s, struct connection *c);
 void connections_enqueue(struct http_server *s, struct connection *c);
 
 /*
- * Making room.  The one that can be done without best: of the address that
- * has most connections, one that is idle, or has cost most.  NULL: all of
- * them are being handled.
+ * Chooses a connection to drop: of the address that has the most connections,
+ * one that is idle or has cost the most.  NULL: all of them are being handled.
  */
 struct connection *connections_worst(const struct http_server *s);
 
@@ -88,7 +87,7 @@ struct connection *connections_worst(const struct http_server *s);
 bool connections_replace(struct http_server *s, struct connection *worst,
                          const struct peer *newcomer);
 
-/* Drops those whose time is over. */
+/* Drops connections that have timed out. */
 void connections_drop_expired(struct http_server *s);
 
 /* Drops those that are idle; returns how many are busy. */

@@ -6,8 +6,8 @@
 #include "base/str.h"
 
 /*
- * Is one of a certificate's names on the list?  `names` is what
- * tls_client_names() makes.  The list has commas between entries:
+ * Returns true if one of a certificate's names is on the list. `names` comes
+ * from tls_client_names().  The list has commas between entries:
  *
  *     alice, DNS:profiler.example, spiffe://cluster/ns/mon*
  *
@@ -17,7 +17,7 @@
  */
 bool certificate_is_listed(struct str names, struct str list);
 
-/* The name to call its owner by: the first one.  "" without any. */
+/* The name of the certificate's owner: the first one; "" if there is none. */
 struct str certificate_first_name(struct str names);
 
 #endif

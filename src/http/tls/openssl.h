@@ -8,8 +8,8 @@
 #include "base/error.h"
 
 /*
- * OpenSSL 3, loaded when TLS is switched on and not before: no program of
- * ours is linked with it, and libpprof brings it into nobody's process.
+ * OpenSSL 3, loaded only when TLS is enabled: our programs are not linked with
+ * it, and libpprof does not load it without need.
  *
  * Its functions are declared here, with the names and types of its headers
  * (tests/unit/test_tls.c compares them), and called through one table:
@@ -176,8 +176,7 @@ struct openssl {
 #undef X
 };
 
-/* The table; the same for everybody, for ever.  NULL: err says what to
- * install. */
+/* The table; the same for all callers.  NULL: err says what to install. */
 const struct openssl *openssl_load(struct error *err);
 
 /*

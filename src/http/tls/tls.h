@@ -11,7 +11,7 @@
 #include "http/tls/tls_server.h"
 
 /*
- * TLS 1.2 and 1.3 on a socket that somebody else owns: the socket stays
+ * TLS 1.2 and 1.3 on a socket that the caller owns: the socket stays
  * non-blocking, and is read and written without ever raising SIGPIPE.
  */
 
@@ -34,20 +34,20 @@ bool tls_has_input(struct tls *t); /* read off the socket, not yet asked for */
 void tls_say_goodbye(struct tls *t);
 
 /*
- * The names in the certificate that the client has shown and the CA has
- * signed, each with a NUL behind it: "CN:…", "DNS:…", "EMAIL:…", "URI:…",
- * "IP:…" (as hex digits).  False: it has shown none.
+ * The names in the client's verified certificate, each followed by a NUL:
+ * "CN:…", "DNS:…", "EMAIL:…", "URI:…", "IP:…" (as hex digits).  False: the
+ * client has sent none.
  */
 bool tls_client_names(struct tls *t, struct buf *out);
 
 /*
- * The client's end: wants a certificate for the name, which may be an IP
- * address, signed by a trusted CA.
+ * The client's end: requires a server certificate for the name, which may be an
+ * IP address, signed by a trusted CA.
  */
 struct tls *tls_connect(int fd, const struct tls_client_files *files,
                         const char *name, struct error *err);
 
-/* Why it is over: "certificate verify failed". */
+/* Why the connection ended: "certificate verify failed". */
 const char *tls_reason(const struct tls *t);
 
 #endif

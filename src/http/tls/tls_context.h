@@ -15,7 +15,7 @@
 struct ssl_ctx_st *tls_context_new(const struct openssl *ssl,
                                    const struct ssl_method_st *method);
 
-/* Trusts the CAs of a file, and asks the other end for a certificate. */
+/* Trusts the CAs of a file, and requests a certificate from the other end. */
 bool tls_context_trust(const struct openssl *ssl, struct ssl_ctx_st *c,
                        const char *ca_file, struct error *err);
 

@@ -8,10 +8,9 @@
 /*
  * The certificate of a listener, read again when its files change.
  *
- * A client's certificate is asked for where a CA is given, and not required:
- * a client without one is known to have none; one with a wrong certificate
- * (another CA, out of date, for servers only) does not get through the
- * handshake.
+ * If a CA is given, a client certificate is requested but not required: the
+ * guard decides about clients without one.  With an invalid certificate
+ * (another CA, expired, for servers only) the handshake fails.
  *
  * Sessions can be resumed for ten minutes with a ticket.  Its keys live in
  * memory only, are replaced every hour, and whenever a file changes: no
