@@ -11,13 +11,13 @@
  * How to reach the API server, and as whom.
  *
  * In a pod: the address from the environment, token and CA from the service
- * account's directory.  Elsewhere: `kubectl proxy` on a Unix socket in a
- * directory that only we can enter.  kubectl knows every way to log in (exec
- * plugins, OIDC, client certificates, tokens that it renews, proxies,
- * impersonation) and keeps the connection's credentials to itself; reading
- * them out of `kubectl config view --raw` would work for a few of these, and
- * `kubectl get --raw` costs a process for each request and hides HTTP's
- * status.  Or, third, an address and files that the configuration names.
+ * account's directory.  Outside of a cluster: `kubectl proxy` on a Unix socket
+ * in a directory that only we can enter.  kubectl knows every way to log in
+ * (exec plugins, OIDC, client certificates, tokens that it renews, proxies,
+ * impersonation) and keeps the connection's credentials to itself; reading them
+ * out of `kubectl config view --raw` would work for a few of these, and
+ * `kubectl get --raw` costs a process for each request and hides HTTP's status.
+ * The third way is an address and files that the configuration names.
  *
  * Files are read again for every request, since kubelet replaces tokens about
  * once an hour and CAs now and then.
@@ -44,8 +44,8 @@ struct kube_access *kube_access_new(const struct kube_access_options *options,
 void kube_access_free(struct kube_access *access);
 
 /*
- * Can requests be sent now?  If not, *again_ns says when to ask again, and
- * the error why: "" while kubectl is starting.
+ * Returns true if requests can be sent now.  If not, *again_ns is the time to
+ * ask again, and the error the reason: "" while kubectl is starting.
  */
 bool kube_access_is_ready(struct kube_access *access, int64_t now_ns,
                           int64_t *again_ns, struct error *err);

@@ -6,7 +6,7 @@
 #include "base/str.h"
 
 /*
- * The families of annotations that say how to scrape a pod.
+ * The families of annotations that describe how to scrape a pod.
  */
 #define KUBE_OURS    "pprof/"
 #define KUBE_PROFEFE "profefe.com/"

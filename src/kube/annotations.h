@@ -18,10 +18,10 @@
  * pprof/scrape: "false" is a no for all of them.
  */
 
-/* Does any family ask for something? */
+/* Returns true if any family enables scraping. */
 bool kube_pod_is_annotated(const struct kube_pod *pod);
 
-/* False: an annotation cannot be understood; the words name it. */
+/* False: an annotation is invalid; the error names it. */
 bool kube_pod_endpoints(struct arena *a, const struct kube_pod *pod,
                         struct kube_endpoints *out, struct error *err);
 

@@ -57,8 +57,8 @@ kube_discovery_new(const struct kube_discovery_options *options,
                    struct error *err);
 void kube_discovery_free(struct kube_discovery *d); /* at once */
 
-/* Another number whenever targets or Secrets in use may have changed; 0 until
- * the pods have been listed once. */
+/* Changes whenever targets or Secrets in use may have changed; 0 until the pods
+ * have been listed once. */
 uint64_t kube_discovery_version(struct kube_discovery *d);
 
 /* All targets, in no particular order, from `a`. */
@@ -76,10 +76,10 @@ bool kube_discovery_secret(struct kube_discovery *d, struct arena *a,
 bool kube_discovery_wait(struct kube_discovery *d, int64_t patience_ns,
                          struct error *err);
 
-/* Is something wrong at the moment?  The words say what. */
+/* Returns true if there is a problem at the moment; the error describes it. */
 bool kube_discovery_failure(struct kube_discovery *d, struct error *out);
 
-/* One line for people: what is watched since when, or what is wrong. */
+/* A status line for people: what is watched since when, or what is wrong. */
 void kube_discovery_status(struct kube_discovery *d, struct buf *out);
 
 #endif

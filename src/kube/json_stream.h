@@ -48,7 +48,7 @@ void json_stream_release(struct json_stream *s);
 bool json_stream_feed(struct json_stream *s, struct str bytes,
                       struct error *err);
 
-/* Is everything complete that was begun? */
+/* Returns true if no value is incomplete. */
 bool json_stream_is_complete(const struct json_stream *s);
 
 #endif

@@ -9,9 +9,9 @@
  * shares the pod's network, so what it has (curl, wget, bash) reaches the
  * pod's loopback.
  *
- * The API has no way to take an ephemeral container out of a pod.  So it does
- * nothing but sleep, and ends by itself; its entry stays in the pod until the
- * pod is deleted.
+ * The API cannot remove an ephemeral container from a pod.  So the container
+ * only sleeps, and ends by itself; its entry stays in the pod until the pod is
+ * deleted.
  */
 struct kubectl_debug {
     const char *image;

@@ -4,9 +4,9 @@
 #include "kube/kubectl_run.h"
 
 /*
- * An HTTP GET from inside a container, with a program that is there: curl,
- * wget, or bash with its /dev/tcp.  The reply's body comes through stdout;
- * no file is written.
+ * An HTTP GET from inside a container, with a program of the container: curl,
+ * wget, or bash with its /dev/tcp.  The reply's body comes through stdout; no
+ * file is written.
  */
 enum kubectl_tool { TOOL_UNKNOWN, TOOL_CURL, TOOL_WGET, TOOL_BASH };
 

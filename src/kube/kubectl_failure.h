@@ -9,7 +9,7 @@
 /*
  * Why kubectl failed, read from what it printed on stderr.
  *
- * kubectl has one exit code for everything, so its words are all there is.
+ * kubectl has one exit code for everything, so its messages are all there is.
  * They come from the API server and have been the same since Kubernetes 1.20.
  */
 enum kubectl_trouble {
@@ -45,7 +45,7 @@ void kubectl_failure_set(struct kubectl_failure *out,
     __attribute__((format(printf, 3, 4)));
 
 /*
- * The role to ask an administrator for, as YAML: one Role for each namespace,
+ * The missing role as YAML, for an administrator: one Role for each namespace,
  * a ClusterRole for what has none.
  */
 void kube_rights_print(const struct kube_right *rights, size_t n,

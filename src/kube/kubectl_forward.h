@@ -18,8 +18,8 @@ bool kubectl_forward_open(struct kubectl_forward *f, const struct kubectl *k,
                           const char *namespace_name, const char *pod,
                           unsigned port, struct kubectl_failure *why);
 
-/* Why a connection through it failed, as far as kubectl said; false if it
- * said nothing. */
+/* Why a connection through it failed, according to kubectl; false if kubectl
+ * printed nothing. */
 bool kubectl_forward_complaint(struct kubectl_forward *f,
                                struct kubectl_failure *why);
 

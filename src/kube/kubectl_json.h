@@ -13,7 +13,7 @@ const struct node *kubectl_json(struct arena *a, const struct kubectl *k,
                                 const char *const *arguments,
                                 struct kubectl_failure *why);
 
-/* The member of a map; NULL if it is no map, or has none of that name. */
+/* The member of a map; NULL if the node is not a map or has no such member. */
 const struct node *kubectl_json_at(const struct node *map, const char *key);
 
 /* The member's text; "" if there is none. */

@@ -13,10 +13,11 @@ struct kube_pod;
 struct kubectl_pod {
     const struct kube_pod *pod;
     struct str name, namespace_name;
-    bool is_annotated;  /* it asks to be profiled, see kube/annotations.h */
-    struct str service; /* what its annotations call it, or "" */
+    bool is_annotated;  /* its annotations enable scraping, see
+                           kube/annotations.h */
+    struct str service; /* the service name in its annotations, or "" */
     struct str owner;   /* "Deployment/web"; "" if it has none */
-    /* Why nobody can reach it: "is Pending (Unschedulable)"; "" if it runs. */
+    /* Why it cannot be reached: "is Pending (Unschedulable)"; "" if it runs. */
     struct str obstacle;
     struct str remark; /* "a container was OOMKilled"; or "" */
 };

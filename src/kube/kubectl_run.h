@@ -22,7 +22,7 @@ struct kubectl {
     const char *const *flags; /* of every call: --context, --kubeconfig … */
     size_t n_flags;
     const volatile sig_atomic_t *stop; /* becomes true at Ctrl-C; or NULL */
-    /* Gets every command line before it runs; NULL: nobody wants to see. */
+    /* Receives every command line before it runs; may be NULL. */
     void (*show)(void *arg, const char *line);
     void *show_arg;
 };

@@ -19,8 +19,8 @@
  *      |                         |
  *      +------ expired (410) ----+
  *
- * It makes no connections itself: somebody sends the requests it wants and
- * feeds it what comes back.
+ * It makes no connections itself: the caller sends its requests and passes it
+ * the replies.
  *
  *     if (now_ns >= lw.due_ns && !lw.is_busy) {
  *         list_watch_begin(&lw, now_ns, &path);      // GET this
@@ -31,7 +31,7 @@
  *         list_watch_end(&lw, is_whole, words, now_ns);
  *     }
  *
- * What the API server does, and what follows from it:
+ * It handles this behaviour of API servers:
  *
  * - resourceVersion of the first page counts: a list in pages is one moment.
  *   A continue token that has expired (410) starts the list again.
@@ -83,7 +83,7 @@ struct list_watch {
 
     /* For people. */
     struct error problem; /* why it is not up to date; "" if it is */
-    struct error bad_pod; /* the last pod that could not be kept */
+    struct error bad_pod; /* the last pod that could not be stored */
     int64_t listed_ns;    /* realtime of the last complete list; 0: never */
     uint64_t lists, watches, events;
     unsigned failures; /* in a row */
@@ -109,7 +109,7 @@ bool list_watch_body(struct list_watch *lw, struct str bytes);
 void list_watch_end(struct list_watch *lw, bool is_whole, const char *words,
                     int64_t now_ns);
 
-/* Does it watch, with nothing wrong? */
+/* Returns true if it is watching without problems. */
 bool list_watch_is_fine(const struct list_watch *lw);
 
 #endif

@@ -13,9 +13,9 @@
 /*
  * What the discovery keeps of a pod.
  *
- * A pod of the API is 5 to 20 KB of JSON, most of which nobody here needs.
- * This is the rest.  Texts that the pod does not have are "".  Labels and
- * annotations are sorted by name.
+ * A pod of the API is 5 to 20 KB of JSON; this is the part that is needed.
+ * Texts that the pod does not have are "".  Labels and annotations are sorted
+ * by name.
  *
  * Annotations that say how to scrape are kept whatever they are; others only
  * up to KUBE_ANNOTATION_BYTES, so that relabelling rules can use them but the

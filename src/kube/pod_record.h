@@ -13,7 +13,7 @@
  */
 void pod_record_write(struct buf *out, const struct kube_pod *pod);
 
-/* The pod again; its texts are views of the record.  False: no record. */
+/* The pod again; its texts are views of the record.  False: not a record. */
 bool pod_record_read(struct arena *a, struct str record, struct kube_pod *out);
 
 #endif

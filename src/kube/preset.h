@@ -7,7 +7,8 @@
 #include "base/vec.h"
 
 /*
- * Where a well-known system has its profiles.  A preset is a short YAML file:
+ * Where the profiles of a well-known system are.  A preset is a short YAML
+ * file:
  *
  *     about: etcd of a kubeadm cluster, with client certificates
  *     namespace: kube-system

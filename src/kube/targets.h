@@ -45,12 +45,12 @@ struct kube_targets {
     size_t n, cap;
 };
 
-/* Could the pod have targets, now or when it runs? */
+/* Returns true if the pod could have targets, now or when it runs. */
 bool kube_pod_is_wanted(const struct kube_pod *pod,
                         const struct kube_target_options *options);
 
 /* Appends the pod's targets; their texts are the pod's or from `a`.  False: an
- * annotation cannot be understood, nothing was appended. */
+ * annotation is invalid; nothing was appended. */
 bool kube_pod_targets(struct arena *a, const struct kube_pod *pod,
                       const struct kube_target_options *options,
                       struct kube_targets *out, struct error *err);

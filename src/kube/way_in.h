@@ -73,9 +73,9 @@ struct way {
 };
 
 /*
- * The places to look at: the annotations', else ports whose name has "pprof"
- * or "debug" in it, the other declared ones, and those that profilers usually
- * have.  With `port` above 0 only that one.
+ * The places to try: those of the annotations, else ports whose name contains
+ * "pprof" or "debug", the other declared ones, and the usual ports of profile
+ * endpoints.  With `port` above 0 only that one.
  */
 bool way_places_find(struct arena *a, const struct kube_pod *pod, unsigned port,
                      struct str scheme, struct str prefix,
@@ -89,7 +89,7 @@ bool way_open(struct way *w, struct arena *a, const struct way_options *options,
               const struct kubectl_pod *pod, const struct way_places *places,
               struct kubectl_failure *why);
 
-/* A way to what the API server serves itself below the path. */
+/* A way to a path that the API server serves itself. */
 void way_open_raw(struct way *w, const struct way_options *options,
                   struct str path);
 

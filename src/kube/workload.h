@@ -6,7 +6,7 @@
 
 /*
  * What `kubectl pprof enable` changes in a Deployment or another object with a
- * pod template, as an edit that can be taken back.
+ * pod template, as an edit that can be undone.
  */
 #define WORKLOAD_NOTE                                                          \
     "pprof/enabled" /* the annotation with what was changed                    \
@@ -32,12 +32,12 @@ struct workload_wish {
     const char *collector;
 };
 
-/* Adds all that is not there yet.  Memory from `a`. */
+/* Adds everything that is missing.  Memory from `a`. */
 bool workload_enable(struct edit *e, struct arena *a,
                      const struct workload_wish *wish, struct error *err);
 
-/* Takes it back; what somebody has changed since stays and is added to `kept`,
- * a line each. */
+/* Undoes it; values that somebody has changed since stay and are added to
+ * `kept`, a line each. */
 bool workload_disable(struct edit *e, struct arena *a, struct buf *kept,
                       struct error *err);
 
