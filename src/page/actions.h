@@ -4,10 +4,12 @@
 #include "page/request.h"
 
 /*
- * Requests that change something: profiles are added and removed, settings
- * saved.  Only the page itself may send them, and programs that mean it.
+ * Requests that change something: adding and removing profiles, saving
+ * settings.  Only the page itself may send them, and programs that send the
+ * header X-Pprof.
  *
- * Answers the request and says true, if it is such a one.
+ * Returns true if it has answered the request; false if it is not such a
+ * request.
  */
 bool action_answer(struct page_request *q);
 

@@ -7,18 +7,18 @@
 #include "base/error.h"
 
 /*
- * Answers that were made before, to be given again.
+ * A cache of answers.
  *
- * Only what depends on its key alone may be kept here.  Threads that want the
- * same answer at the same time wait for the one that makes it.  What was not
- * asked for the longest is dropped when they, or their bytes, become too many.
+ * A cached answer may depend only on its key.  Threads that need the same
+ * answer at the same time wait for the one that makes it.  The least recently
+ * used answers are dropped when their number or size exceeds the limit.
  */
 #define ANSWERS_BYTES_MAX ((size_t)64 << 20)
 #define ANSWERS_MAX       256
 
 struct answers {
     pthread_mutex_t lock; /* of all below */
-    pthread_cond_t done;  /* somebody has made one, or failed */
+    pthread_cond_t done;  /* a thread has made an answer, or failed */
     struct answer *list;
     size_t n;
     size_t bytes, max_bytes;
@@ -28,7 +28,7 @@ struct answers {
 void answers_init(struct answers *a, size_t max_bytes);
 void answers_release(struct answers *a); /* while nobody asks */
 
-/* Appends the answer to `out`.  False: out of memory, or what went wrong. */
+/* Appends the answer to `out`.  False: see err. */
 typedef bool answer_maker(void *arg, struct buf *out, struct error *err);
 
 /* Appends the cached answer for the key.  If there is none, calls `make` and

@@ -10,9 +10,9 @@
 struct asset {
     struct str name; /* "index.html" */
     struct str type; /* for Content-Type */
-    struct str etag; /* with its quotes: another one for other bytes */
+    struct str etag; /* with its quotes; depends on the bytes */
     struct str bytes;
-    struct str packed; /* the same, gzipped as well as can be */
+    struct str packed; /* the same, gzipped at the highest level */
 };
 
 /* An HTML file and what it is made of. */
@@ -23,8 +23,8 @@ struct asset_set {
     /* The HTML file of the list of services, without the scripts that it does
      * not need at first.  It ends inside of the body.  "": none. */
     struct str list_shell;
-    /* What a policy must name for the scripts and the style inside of it:
-     * 'sha256-…', with the quotes. */
+    /* The sources of its inline scripts and style for the content security
+     * policy: 'sha256-…', with the quotes. */
     struct str script_hashes, style_hash;
 };
 
@@ -36,10 +36,11 @@ extern const struct asset_set page_assets, fleet_assets;
  * these two. */
 extern const struct str offline_start, offline_end;
 
-/* Is the file named by its content, so that it never changes? */
+/* Returns true if the file is named after its content, so that it never
+ * changes. */
 bool asset_is_constant(const struct asset *asset);
 
-/* NULL if there is none of that name in the set or the page's own. */
+/* NULL if neither the set nor the page's own files have that name. */
 const struct asset *asset_find(const struct asset_set *set, struct str name);
 
 /*

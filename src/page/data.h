@@ -5,8 +5,8 @@
 #include "report/context.h"
 
 /*
- * What the views ask for: a report in a form that suits a browser.  Each is
- * a report_body, one file each.
+ * The data that views request: reports in a form that suits a browser.  Each is
+ * a report_body in a file of its own.
  */
 report_body data_diff;
 report_body data_disasm;
@@ -25,11 +25,11 @@ bool data_meta(struct page_request *q, struct buf *out, struct error *err);
 bool data_exists(struct str name);
 struct str data_type(struct str name); /* for Content-Type */
 
-/* Does the answer depend on query_version() alone?  Else on files, settings or
- * the list of profiles, too. */
+/* Returns true if the answer depends only on query_version(), and not on files,
+ * settings or the list of profiles. */
 bool data_is_constant(struct str name);
 
-/* Makes the data of that name, as the words of the query say. */
+/* Makes the data of that name with the options of the query. */
 bool data_make(struct page_request *q, struct str name, struct buf *out,
                struct error *err);
 

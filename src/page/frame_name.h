@@ -12,8 +12,8 @@
 struct str frame_full_name(struct arena *a, const struct frame *f);
 
 /*
- * What a name belongs to: everything before the first "." or "::" behind the
- * last slash, "example.com/a/pkg", "ns"; "" when that is not one word.
+ * The package or namespace of a name: everything before the first "." or "::"
+ * after the last slash, "example.com/a/pkg", "ns"; "" if that is not one word.
  */
 struct str frame_package(struct str name);
 

@@ -34,7 +34,7 @@ void json_add_scale(struct json *j, const char *scale_key, const char *unit_key,
 /* "key": [the lines of a text]. */
 void json_add_lines(struct json *j, const char *key, struct str text);
 
-/* "legend": the lines above the report, "warnings": what it warned of. */
+/* "legend": the lines above the report, "warnings": its warnings. */
 void json_add_legend(struct json *j, const struct report *r,
                      const struct header_counts *counts);
 

@@ -4,11 +4,11 @@
 #include "page/request.h"
 
 /*
- * /ui/services: a page of its own, with what it shows first inside of it.
+ * /ui/services: a page of its own that contains its first rows.
  *
- * list_page_prepare() asks for that and keeps it in q->overview, where it is
- * empty if the page has to ask.  It runs outside of the request's memory
- * scope: the collector keeps some of what it reads for the next request.
+ * list_page_prepare() gets the rows and keeps them in q->overview; if that is
+ * empty, the page requests them.  It runs outside of the request's memory
+ * scope, because the collector caches some of what it reads.
  */
 void list_page_prepare(struct page_request *q);
 void list_page_answer(struct page_request *q);

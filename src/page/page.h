@@ -19,13 +19,14 @@
  */
 struct page;
 
-/* The page releases the source in the end. */
+/* page_free() releases the source. */
 struct page *page_new(struct page_source source,
                       const struct page_options *options);
 void page_free(struct page *page);
 
-/* Makes the flame graph of a query ("f=main", "" for none) beforehand, in a
- * thread of its own: it is there when the browser asks.  At most once. */
+/* Makes the flame graph of a query ("f=main", "" for none) in advance, in a
+ * thread of its own, so that it is ready when the browser requests it.  At most
+ * once. */
 void page_warm(struct page *page, struct str query);
 
 /* Appends the page as one HTML file that needs no server (page/offline.h). */

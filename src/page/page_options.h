@@ -37,7 +37,8 @@ struct page_options {
     size_t request_bytes; /* memory that one request may use; 0: any amount */
     bool local_only;      /* answer clients of this machine only */
     bool certificates_only;       /* … only those with a client certificate */
-    const struct access_key *key; /* all others must know it; NULL: none */
+    const struct access_key *key; /* all others must have this key; NULL:
+                                     none */
 };
 
 #endif

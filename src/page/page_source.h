@@ -16,17 +16,17 @@
  *
  *   1. resolve() says what a selection stands for at this moment.  It runs for
  *      every request, before any cache is asked, and must be quick.
- *   2. take() makes the profile of a resolved selection.  It runs only when
- *      no kept answer fits.
+ *   2. take() makes the profile of a resolved selection.  It runs only if there
+ *      is no cached answer.
  *
  * The id from step 1 is part of cache keys and ETags.  Equal ids must stand
  * for equal profiles until the process ends.  "The last hour" resolves to
  * another id whenever its profiles change, so its answers are never stale; a
  * fixed range keeps its id, so its answers are computed once.
  *
- * Both get the request for which they are called: a source can have profiles
- * that not everybody may see, and need not go on for a client that has left.
- * It is NULL when the program itself asks.
+ * Both get the request for which they are called: a source can restrict
+ * profiles to some clients, and can stop when the client has disconnected.  It
+ * is NULL when the program itself asks.
  *
  * All functions are called by several threads at the same time.
  */
@@ -37,8 +37,8 @@ struct page_content {
     struct str selection; /* canonical form of the text that was asked for */
     struct str id;        /* any bytes; another id for another content */
     bool has_base;        /* take() subtracts a base of its own */
-    bool is_trusted;      /* no stranger chose the file names in it, so that
-                             sources and binaries may be opened */
+    bool is_trusted;      /* its file names are trusted: sources and binaries
+                             may be opened */
 };
 
 /* How the profile will be used. */

@@ -5,8 +5,8 @@
 #include "page/request.h"
 
 /*
- * Replies.  Every one has the headers that keep a browser from guessing and
- * from running anything that is not ours.
+ * Replies.  Every one has headers that stop a browser from guessing types and
+ * from running scripts that are not ours.
  */
 
 /* Sends the body of the exchange as `type`, gzipped if the client accepts that
@@ -19,7 +19,7 @@ void reply_packed(struct page_request *q, struct str type);
 /* Sends the body as it is, never gzipped. */
 void reply_bytes(struct page_request *q, struct str type);
 
-/* A status with a sentence in plain text, as Go's http.Error writes it. */
+/* A status with a message in plain text, as Go's http.Error writes it. */
 void reply_text(struct page_request *q, int status, struct str words);
 
 /* {"error": "…"} */
@@ -39,10 +39,11 @@ void reply_asset(struct page_request *q, const struct asset *asset);
 /* The shell: index.html, with this status. */
 void reply_shell(struct page_request *q, int status);
 
-/* Does the client ask for a page (a browser that goes to an address)? */
+/* Returns true if the client requests a page (a browser that navigates to an
+ * address). */
 bool request_wants_html(const struct page_request *q);
 
-/* Does the client accept a gzipped body? */
+/* Returns true if the client accepts a gzipped body. */
 bool request_takes_gzip(const struct page_request *q);
 
 /* The files of this page: a single profile's, or the collector's. */

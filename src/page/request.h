@@ -13,7 +13,7 @@
 #include "report/report.h"
 
 /*
- * Inside the page: what it is made of, and a request under way.
+ * The page's internal state, and a request that is being handled.
  */
 struct page {
     struct page_options options;
@@ -24,8 +24,8 @@ struct page {
         pthread_t thread;
         bool is_started;
         char *query;
-    } warming;     /* see page_warm() */
-    uint64_t seed; /* of the tags of answers: another one for each run */
+    } warming;                     /* see page_warm() */
+    uint64_t seed;                 /* part of ETags: different for each run */
     pthread_mutex_t settings_lock; /* held while the file is changed */
 };
 
@@ -40,7 +40,7 @@ struct page_request {
     const struct objects *objects;  /* instead of the page's; NULL: its own */
 
     struct buf overview;  /* see page/list_page.h */
-    struct str file_name; /* what the profile is called, once it was taken */
+    struct str file_name; /* the profile's name, once it was taken */
 
     /* What the words a= and b= stand for; see query_resolve(). */
     bool is_resolved, is_compared;
@@ -60,8 +60,8 @@ struct str query_get(const struct page_request *q, const char *name);
  */
 bool query_resolve(struct page_request *q, struct error *err);
 
-/* What an answer depends on: the words that are no selections, and the ids of
- * the contents.  "" if the selections cannot be resolved. */
+/* What an answer depends on: all parameters except selections, and the content
+ * ids. "" if the selections cannot be resolved. */
 struct str query_version(struct page_request *q);
 
 /* A profile to report on, and what was merged into it. */
@@ -77,7 +77,7 @@ struct query_profile {
 bool query_take(struct page_request *q, struct query_profile *out,
                 struct error *err);
 
-/* Is there a base, so that normalising means something? */
+/* Returns true if there is a base to normalise to. */
 bool query_has_base(const struct page_request *q);
 
 /*

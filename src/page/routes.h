@@ -3,7 +3,7 @@
 
 #include "page/request.h"
 
-/* Finds what a path asks for and answers it. */
+/* Finds the route of a request and answers it. */
 void route_request(struct page_request *q);
 
 #endif
