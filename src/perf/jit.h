@@ -24,14 +24,14 @@ struct perf_jit {
     VEC(struct perf_jit_process) processes;
 };
 
-/* `hostname`: where it was recorded, "" when nobody knows. */
+/* `hostname`: where it was recorded; "": not known. */
 void perf_jit_init(struct perf_jit *j, struct arena *a, struct str hostname);
 void perf_jit_release(struct perf_jit *j);
 
 /* A file that a process has mapped; if it is a dump, it is remembered. */
 void perf_jit_note_file(struct perf_jit *j, uint32_t pid, struct str path);
 
-/* May a mapping of this name hold generated code? */
+/* Returns true if a mapping of this name may hold generated code. */
 bool perf_jit_may_hold(struct str path);
 
 bool perf_jit_find(struct perf_jit *j, uint32_t pid, uint64_t address,

@@ -10,10 +10,10 @@
 #include "elf/cursor.h"
 
 /*
- * perf.data, as Linux' perf record writes it, to a file or into a pipe: what
- * was counted, what the header tells of files, and the records.
+ * perf.data, as Linux' perf record writes it, to a file or into a pipe: the
+ * events, the build ids in the header, and the records.
  *
- * Bytes nobody vouches for; everything points into them.
+ * The bytes are not trusted; everything points into them.
  */
 struct perf_event {
     struct str name;      /* "cpu-clock", or "event 1:2" */
@@ -32,7 +32,7 @@ struct perf_id {
     uint32_t event;
 };
 
-/* The build id of a file, as the header tells it. */
+/* The build id of a file, from the header. */
 struct perf_build_id {
     struct str file, id; /* id: bytes */
 };
@@ -44,7 +44,7 @@ struct perf_file {
     VEC(struct perf_event) events;
     VEC(struct perf_id) ids; /* by id */
     VEC(struct perf_build_id) build_ids;
-    struct str hostname; /* where it was recorded; "": not told */
+    struct str hostname; /* where it was recorded; "": not known */
 };
 
 /* One record; the payload is behind its header. */
@@ -56,16 +56,16 @@ struct perf_record {
 
 bool perf_file_detect(struct str bytes);
 
-/* Reads the header; false with a sentence when it is none that is known. */
+/* Reads the header; false with an error if the format is not known. */
 bool perf_file_open(struct perf_file *f, struct arena *a, struct str bytes,
                     struct error *err);
 
 /* Takes the next record off the front of *rest, which starts as f->records.
- * False at the end; a record cut short is the end. */
+ * False at the end; a truncated record is the end. */
 bool perf_file_next(struct perf_file *f, struct str *rest,
                     struct perf_record *out);
 
-/* The event that an id stands for; the first when it is not known. */
+/* The event with this id; the first event if the id is not known. */
 const struct perf_event *perf_file_event(const struct perf_file *f,
                                          uint64_t id);
 

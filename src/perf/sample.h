@@ -4,7 +4,7 @@
 #include "perf/perf_file.h"
 
 /*
- * What one record tells: a sample, or the id fields behind any other record.
+ * The fields of one record: a sample, or the id fields after any other record.
  */
 struct perf_branch {
     uint64_t from, to;
@@ -28,7 +28,7 @@ struct perf_sample {
 bool perf_sample_read(const struct perf_file *f, struct str payload,
                       struct perf_sample *out);
 
-/* The time of a record that is no sample; 0 when it tells none. */
+/* The time of a record that is not a sample; 0 if it has none. */
 uint64_t perf_record_time(const struct perf_file *f, struct str payload);
 
 uint64_t perf_word(const uint8_t *p, size_t index);

@@ -5,9 +5,9 @@
 #include "base/vec.h"
 
 /*
- * What every process had mapped where, as the records tell it in the order of
- * time: a mapping replaces what was there before it, a fork copies, an exec
- * begins anew.
+ * The memory maps of every process, built from the records in order of time: a
+ * mapping replaces what was there before it, a fork copies, an exec begins
+ * anew.
  */
 struct perf_map {
     uint64_t start, limit;
@@ -32,7 +32,7 @@ struct perf_spaces {
 
 void perf_spaces_init(struct perf_spaces *s, struct arena *a);
 
-/* Made when it is not there; pointers die with the next call. */
+/* Created if it does not exist; the next call invalidates pointers. */
 struct perf_space *perf_space_of(struct perf_spaces *s, uint32_t pid);
 
 void perf_space_map(struct perf_spaces *s, uint32_t pid, struct perf_map map);

@@ -4,9 +4,9 @@
 #include "profile/profile.h"
 
 /*
- * Is the profile sound?  (Ids non-zero and unique, every frame has a
- * location, every line a function.)  The words are those of google/pprof,
- * without "malformed profile: " in front.
+ * Checks that the profile is valid: ids are non-zero and unique, every frame
+ * has a location, every line a function.  The errors are google/pprof's,
+ * without the prefix "malformed profile: ".
  */
 bool profile_check(const struct profile *p, struct error *err);
 

@@ -11,18 +11,17 @@
  * profile.proto bytes to the model.
  */
 /*
- * A sound profile (profile_check holds), or NULL with the verdict and an
- * error that says what and at which byte.  Nothing of `bytes` is kept.
+ * A valid profile (profile_check succeeds), or NULL with the verdict and an
+ * error that names the byte.  The profile does not refer to `bytes`.
  */
 struct profile *profile_decode(struct str bytes,
                                const struct profile_limits *limits,
                                enum decode_verdict *verdict, struct error *err);
 
 /*
- * The same for bytes that are needed no more afterwards: their memory is
- * given back while they are being read, so that a large profile is never in
- * memory twice.  Only after DECODE_NOT_PROTO they are still there; otherwise
- * *bytes is released.
+ * The same for bytes that are not needed afterwards: their memory is released
+ * while they are being read, so that a large profile is never in memory twice.
+ * *bytes is released, except after DECODE_NOT_PROTO.
  */
 struct profile *profile_decode_consume(struct buf *bytes,
                                        const struct profile_limits *limits,

@@ -1,8 +1,7 @@
 #ifndef PROFILE_DECODE_VERDICT_H
 #define PROFILE_DECODE_VERDICT_H
 
-/* What is wrong with bytes that the decoder does not accept: it decides what a
- * reader does next. */
+/* Why the decoder rejects bytes; the reader decides by it what to do next. */
 enum decode_verdict {
     DECODE_NOT_PROTO, /* not profile.proto: perhaps another format */
     DECODE_REFUSED,   /* empty, several profiles in a row, past a limit */

@@ -22,9 +22,9 @@ bool profile_encode_gzip(const struct profile *p, struct buf *out,
                          struct error *err);
 
 /*
- * The same for a profile that is needed no more: the memory of its samples
- * goes back to the system while they are being written, so that a large
- * profile is never in memory twice.  What is left has no samples.
+ * The same for a profile that is not needed afterwards: the memory of its
+ * samples is released while they are being written, so that a large profile is
+ * never in memory twice.  The profile then has no samples.
  */
 bool profile_encode_gzip_consume(struct profile *p, struct buf *out,
                                  struct error *err);

@@ -5,9 +5,9 @@
 #include "regex/regex.h"
 
 /*
- * Taking samples, frames and labels away, in place.  Each function says by
- * its results which expressions matched anything, so that the caller can
- * warn about those that did not.
+ * Taking samples, frames and labels away, in place.  Each function returns
+ * which expressions matched anything, so that the caller can warn about the
+ * others.
  *
  * An expression matches a location by the name or file of any of its lines,
  * or by the file of its mapping.  "Matched" is judged on all locations, also

@@ -46,12 +46,12 @@
  * mapping.offset.  So position-independent programs have the same ones in
  * every process.  Address 0 stays 0, and so do all addresses of kind 0.
  *
- * Collisions.  Among n different contents the chance that any two have the
- * same fingerprint is about n^2 / 2^65: 3 in 100 million for a million, 3 in
- * 10,000 for a hundred million.  That is for contents that nobody chose to
- * collide.  The hash has no secret, so somebody who may choose names can make
- * two of his own that collide, and then sees their values added up; do not use
- * fingerprints to decide who may see what.
+ * Collisions.  Among n different contents the chance that any two have the same
+ * fingerprint is about n^2 / 2^65: 3 in 100 million for a million, 3 in 10,000
+ * for a hundred million.  That is for contents that nobody chose to collide.
+ * The hash has no secret: anybody who can choose names can create two that
+ * collide, and their values are then added up.  Do not use fingerprints for
+ * access control.
  */
 uint64_t fingerprint_text(struct str text);
 uint64_t fingerprint_step(uint64_t h, uint64_t word);

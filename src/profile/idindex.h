@@ -8,8 +8,8 @@
 #include "base/arena.h"
 
 /*
- * From the ids that a file gives its mappings, locations and functions to
- * their places in our arrays.
+ * Maps the ids of mappings, locations and functions in a file to indices in our
+ * arrays.
  *
  * Most writers number from 1 in order: then no table exists at all and the
  * answer is id - 1.  Ids that are merely small use an array, the rest a hash

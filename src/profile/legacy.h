@@ -9,8 +9,8 @@
  * native or Java), heap, growth and fragmentation text, Go's count profiles,
  * thread dumps, contention text, Java's heapz and contentionz.
  *
- * Each parser is asked in turn whether the (inflated) bytes are its own; the
- * first that does not decline decides.  NULL with err "unrecognized profile
+ * Each parser in turn checks whether the (inflated) bytes are in its format;
+ * the first that accepts them decides.  NULL with err "unrecognized profile
  * format" when all decline.  The profile is the caller's; it is not checked
  * (profile_check).  `limits` is not NULL.
  */

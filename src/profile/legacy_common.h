@@ -73,7 +73,7 @@ bool legacy_frames(struct legacy *l, struct str text, enum legacy_frames kind,
 bool legacy_number(struct legacy *l, struct str digits, int base,
                    const char *what, struct str line, int64_t *out);
 
-/* The second frame goes from the samples for which `unwanted` says so. */
+/* Removes the second frame of the samples for which `unwanted` returns true. */
 void legacy_drop_second_frames(struct profile *p,
                                bool (*unwanted)(const struct location *first,
                                                 const struct location *second,
@@ -98,8 +98,8 @@ enum legacy_result legacy_parse_thread(struct legacy *l, struct str bytes);
 enum legacy_result legacy_parse_contention(struct legacy *l, struct str bytes);
 enum legacy_result legacy_parse_java(struct legacy *l, struct str bytes);
 
-/* Java's list of what the addresses stand for: the end of a text profile,
- * and of a CPU profile whose samples are read. */
+/* Java's list of the names of addresses: the end of a text profile, and of a
+ * CPU profile whose samples are read. */
 enum legacy_result legacy_java_locations(struct legacy *l, struct str text);
 
 #endif

@@ -14,8 +14,8 @@ struct profile_limits {
     size_t string_bytes; /* of the string table */
     size_t stack_depth;  /* frames of one sample */
     size_t records; /* mappings, locations, lines, functions and labels of a
-                       profile.proto: two bytes there may be 56 in memory.
-                       0: as many as there are */
+                       profile.proto: two bytes there may be 56 in memory.  0:
+                       no limit */
 };
 
 extern const struct profile_limits profile_default_limits;

@@ -5,7 +5,7 @@
 #include "profile/profile.h"
 
 /*
- * Units of values: which belong together, how to convert and print them.
+ * Units of values: their families, and how to convert and print them.
  *
  * There are three families: bytes, time, and GCU (a measure of compute).
  * Units are found whatever their case and with or without a plural s.  A
@@ -13,8 +13,8 @@
  * they are.
  */
 
-/* Are values of these types comparable: same name but for a plural s, same
- * unit or unit family? */
+/* Returns true if values of these types are comparable: same name except for a
+ * plural s, same unit or unit family. */
 bool measure_compatible(struct str type1, struct str unit1, struct str type2,
                         struct str unit2);
 

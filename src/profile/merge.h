@@ -17,10 +17,10 @@
  * The sources must have the same types and units already (see
  * profile/compatible.h); otherwise, or without sources, it fails.
  *
- * Of the header, types and frame expressions are the first profile's, time
- * is the earliest, durations add up, the period is the largest, comments are
- * collected once each, default type and URL are the first that any has.  (A
- * later time of 0 counts as earliest: google/pprof's rule.)
+ * Of the header, types and frame expressions are the first profile's, time is
+ * the earliest, durations add up, the period is the largest, comments are
+ * collected once each, default type and URL are the first that any has.  (As in
+ * google/pprof, a later time of 0 counts as the earliest.)
  */
 struct profile *profile_merge(struct profile *const *sources, size_t n,
                               struct error *err);

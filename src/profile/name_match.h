@@ -5,9 +5,9 @@
 #include "regex/regex.h"
 
 /*
- * A regular expression asked about the texts of a profile.  Each text is
- * looked at once, whatever the number of functions and samples that use it:
- * the answers are kept by string id.
+ * Matches a regular expression against the texts of a profile.  Each text is
+ * matched once, however many functions and samples use it: the results are kept
+ * by string id.
  *
  * Strings must not be added to the profile while it is in use.
  */
@@ -18,7 +18,7 @@ struct name_match {
     unsigned char *known;              /* by string id */
 };
 
-/* `re` may be NULL; then nothing may be asked. */
+/* `re` may be NULL; then the functions below may not be called. */
 void name_match_init(struct name_match *m, struct arena *a,
                      const struct profile *p, const struct regex *re,
                      struct str (*of)(struct str name));

@@ -20,8 +20,8 @@ struct named_stack {
 void named_stack_init(struct named_stack *s, struct profile *p,
                       const struct profile_limits *limits);
 
-/* A frame of the open sample, leaf first.  `module` is the file it is in, ""
- * when nobody knows.  False: a limit is passed. */
+/* A frame of the open sample, leaf first.  `module` is the file it is in; "":
+ * not known.  False: a limit is exceeded. */
 bool named_stack_frame(struct named_stack *s, struct str function,
                        struct str module, uint64_t address, struct error *err);
 

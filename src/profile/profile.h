@@ -12,8 +12,7 @@
 #include "base/vec.h"
 
 /*
- * THE model: a pprof profile as flat arrays that point at each other by
- * index.
+ * The model: a pprof profile as flat arrays that refer to each other by index.
  *
  *   samples ──loc_start──▶ stack[] ──▶ locations ──line_start──▶ lines
  *      │                                   │                       │
@@ -32,8 +31,8 @@
  * - An index that points at nothing is NO_INDEX: a location without mapping.
  *   (A frame without location or a line without function exists only
  *   between decoding and profile_check.)
- * - Ids of mappings, locations and functions are what the file said; inside
- *   we use indices only.
+ * - Ids of mappings, locations and functions are those of the file; our code
+ * refers to them only by index.
  */
 
 #define NO_INDEX UINT32_MAX

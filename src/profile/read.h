@@ -10,15 +10,15 @@
  * or stacks as text (text_stacks.h).
  * The result is checked (profile_check) and owned by the caller.
  *
- * What a hostile input may cost is bounded by `limits`; a bound that is
- * passed is an error that names it and the number.  NULL means the defaults.
+ * `limits` bounds the cost of hostile input; an exceeded limit is an error that
+ * names it and the number.  NULL means the defaults.
  */
 struct profile *profile_read_memory(struct str bytes,
                                     const struct profile_limits *limits,
                                     struct error *err);
 
-/* The same for bytes that are needed no more afterwards, so that a large
- * profile is never in memory twice.  Releases *bytes. */
+/* The same for bytes that are not needed afterwards, so that a large profile is
+ * never in memory twice.  Releases *bytes. */
 struct profile *profile_read_buf(struct buf *bytes,
                                  const struct profile_limits *limits,
                                  struct error *err);

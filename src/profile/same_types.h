@@ -6,8 +6,8 @@
 /*
  * Value types of different profiles, compared by their texts.
  */
-/* Are period type and sample types exactly the same?  The words say which
- * differ. */
+/* Returns true if period type and sample types are exactly the same; the error
+ * names those that differ. */
 bool profile_same_types(const struct profile *a, const struct profile *b,
                         struct error *err);
 

@@ -7,7 +7,8 @@
  * Multiplying the values of a profile.
  */
 
-/* value := round(value * ratio); samples that become all zero go. */
+/* value := round(value * ratio); samples whose values all become zero are
+ * removed. */
 void profile_scale(struct profile *p, double ratio);
 
 /* A ratio for each type.  Values whose ratio is 1 do not keep a sample

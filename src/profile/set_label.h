@@ -3,10 +3,11 @@
 
 #include "profile/profile.h"
 
-/* Puts string label key=value on every sample, replacing such a key. */
+/* Sets the string label key=value on every sample, replacing an existing
+ * one. */
 void profile_set_label(struct profile *p, struct str key, struct str value);
 
-/* Takes the string label away from every sample. */
+/* Removes the string label from every sample. */
 void profile_remove_label(struct profile *p, struct str key);
 
 #endif

@@ -17,7 +17,7 @@
  * towards each other, or write inside these ranges of p->stack and
  * p->labels.  Values are p->values[sample * types.n].
  *
- * The profile is whole again once sweep_next has said false.
+ * The profile is consistent again once sweep_next has returned false.
  */
 struct sweep {
     struct profile *p;

@@ -13,7 +13,7 @@
  * an empty name.  The first of `roots` becomes the root, the last of
  * `leaves` the leaf.
  *
- * Says whether any sample had any of the keys.
+ * Returns whether any sample had any of the keys.
  */
 struct tag_frames_matched {
     bool root, leaf;

@@ -22,8 +22,8 @@
 struct tag_match;
 
 /*
- * `name` is the option's name, for messages.  That an expression was taken
- * for a range is said in `notes`, a line.  The profile and the units must
+ * `name` is the option's name, for messages.  If an expression was taken for a
+ * range, `notes` gets a line that says so.  The profile and the units must
  * outlive the match, and samples be neither added nor relabelled meanwhile.
  */
 struct tag_match *tag_match_new(const char *name, struct str expression,
@@ -33,7 +33,7 @@ struct tag_match *tag_match_new(const char *name, struct str expression,
 void tag_match_free(struct tag_match *m);
 
 /* Keeps the samples that match focus (if given) and not ignore (if given);
- * says which matched any sample. */
+ * returns which matched any sample. */
 struct tag_filter_matched {
     bool focus, ignore;
 } profile_filter_tags(struct profile *p, struct tag_match *focus,

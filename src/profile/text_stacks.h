@@ -14,10 +14,10 @@
  * of samples and, if the text tells it, the events that each stands for.
  */
 
-/* Does the text look like one of these from beginning to end? */
+/* Returns true if the whole text looks like one of these formats. */
 bool text_stacks_detect(struct str text);
 
-/* The profile of a text that does.  It is the caller's, and not checked. */
+/* The profile of such a text.  The caller owns it; it is not checked. */
 struct profile *text_stacks_parse(struct str text,
                                   const struct profile_limits *limits,
                                   struct error *err);

@@ -6,9 +6,9 @@
 #include "profile/wire_read.h"
 
 /*
- * Do the bytes read as a profile.proto message: known fields have the right
- * wire types, all the way down, and nothing is cut off?  What indices and ids
- * point at is not looked at.
+ * Returns true if the bytes are a profile.proto message: known fields have the
+ * right wire types at all levels, and nothing is truncated.  Indices and ids
+ * are not checked.
  */
 bool proto_is_well_formed(struct wire_reader r);
 

@@ -21,7 +21,7 @@
  *     wire_close(out, sample);
  *     wire_add_bytes(out, PROTO_STRING, STR("main"));
  *
- * Failure is the buf's: sticky, to be asked for once at the end.
+ * If memory runs out, the buf fails; check it once at the end.
  */
 enum wire_type {
     WIRE_VARINT = 0,

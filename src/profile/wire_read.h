@@ -102,8 +102,8 @@ static inline const unsigned char *wire_short_field(const unsigned char *at,
     return at + 3;
 }
 
-/* The next field, whatever it is.  On failure the cursor is where the
- * trouble is.  Inlined by force: the readers spend their time here. */
+/* The next field, whatever it is.  On failure the cursor is at the error.
+ * Inlined by force: the readers spend their time here. */
 __attribute__((always_inline)) static inline bool
 wire_next(struct wire_reader *r, struct wire_field *f)
 {
