@@ -29,7 +29,7 @@ struct report_config {
     struct str sort; /* "flat" or "cum" */
     struct str tagroot, tagleaf;
     bool drop_negative;
-    int nodecount; /* -1: whatever suits the format */
+    int nodecount; /* -1: the default of the format */
     double nodefraction, edgefraction;
     bool trim;
     struct str focus, ignore, prune_from, hide, show, show_from;
@@ -80,24 +80,24 @@ bool config_set(struct report_config *c, struct arena *a,
                 struct error *err);
 
 /*
- * The same by name.  A choice is a name too: cum=true means sort=cum, and
- * like in the original any other value of it is an unknown config field.
+ * The same by name.  A choice is a name, too: cum=true means sort=cum.  As in
+ * google/pprof, any other value of it is an unknown config field.
  */
 bool config_set_name(struct report_config *c, struct arena *a, struct str name,
                      struct str value, struct error *err);
 
-/* The same by the word in a query.  An empty value and a word that is no
- * option's change nothing. */
+/* The same by the word in a query.  An empty value and an unknown word change
+ * nothing. */
 bool config_set_param(struct report_config *c, struct arena *a,
                       struct str param, struct str value, struct error *err);
 
-/* Appends the value as config_set would take it. */
+/* Appends the value in the form that config_set accepts. */
 void config_get(const struct report_config *c, const struct config_field *f,
                 struct buf *out);
 
 /*
- * What an option or a choice is for: a first line that stands alone, maybe
- * further ones, LF between them.  Empty if there is no such name.
+ * The help text of an option or a choice: a first line that can stand alone,
+ * then optional further lines.  Empty if there is no such name.
  */
 struct str config_help(struct str name);
 

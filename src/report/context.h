@@ -41,8 +41,8 @@ static inline int64_t report_divisor(const struct report *r, size_t sample)
                           : 0;
 }
 
-/* Hands `out` to the request's drain once it is long.  For formats that have
- * nothing to take back: to be called between their records. */
+/* Passes `out` to the request's drain when it has become long.  Call it between
+ * records, in formats that never change earlier output. */
 bool report_drain(const struct report *r, struct buf *out, struct error *err);
 
 /* The value as divide_by makes it. */

@@ -5,8 +5,8 @@
 #include "profile/profile.h"
 
 /*
- * One frame of a stack as reports see it: frames with equal fields are the
- * same place.  What the granularity cleared in the profile is empty here.
+ * One frame of a stack as reports see it: frames with equal fields are the same
+ * place.  Fields that the granularity cleared are empty.
  */
 struct frame {
     uint64_t address;

@@ -5,9 +5,9 @@
 
 /*
  * The lines above a report.  Profile lines (File, Type, Time, Duration)
- * describe what was measured; the others say what of it is shown.
+ * describe what was measured; the others say which part of it is shown.
  *
- * A line may itself hold newlines: comments are printed as they are.
+ * A line may contain newlines: comments are printed as they are.
  */
 struct header_lines {
     VEC(struct str) lines;

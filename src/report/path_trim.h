@@ -4,7 +4,7 @@
 #include "base/str.h"
 
 /*
- * A source file's name without what only the machine that built it knows.
+ * A source file's name without the path of the machine that built it.
  *
  * With a trim_path ("a:b"), the first of its prefixes that fits is cut.
  * Without, the last element of each directory of source_path ("/x/proj:…")

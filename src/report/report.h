@@ -17,8 +17,8 @@
  * samples") are appended to `warnings`, a line each, also when it fails; the
  * caller shows them on stderr first.
  *
- * The profile is used up: it is filtered and aggregated in place.  Whoever
- * needs it again passes profile_copy().
+ * The profile is consumed: it is filtered and aggregated in place.  If you need
+ * it again, pass profile_copy().
  */
 bool report_write(struct profile *p, const struct report_request *request,
                   struct buf *out, struct buf *warnings, struct error *err);
@@ -32,7 +32,7 @@ bool report_describe(const struct profile *p,
                      const struct report_config *config, struct buf *out,
                      struct buf *warnings, struct error *err);
 
-/* The sum of the selected value (what the reports call total). */
+/* The sum of the selected value (the "total" of reports). */
 bool report_selected_total(const struct profile *p,
                            const struct report_config *config, int64_t *out,
                            struct error *err);
@@ -45,8 +45,8 @@ bool report_sample_index(const struct profile *p, struct str name, size_t *out,
  * How much worse a profile is than its base.
  *
  * The profile holds both: the samples of the base are negated and have the
- * label pprof::base=true, as -diff_base makes them.  Filters and granularity
- * of the config are obeyed.  The profile is used up, as by report_write.  The
+ * label pprof::base=true, as -diff_base makes them.  Filters and granularity of
+ * the config are obeyed.  The profile is consumed, as by report_write.  The
  * name in *out is from `a`.
  */
 bool report_growth(struct profile *p, const struct report_config *config,

@@ -6,7 +6,7 @@
 #include "report/config.h"
 
 /*
- * What report_write() (report/report.h) is asked for.
+ * A request to report_write() (report/report.h).
  */
 enum report_format {
     REPORT_CALLGRIND,

@@ -5,8 +5,8 @@
 #include "base/str.h"
 
 /*
- * A function's name as it fits into a box: without the path of a Go package,
- * the package and arguments of a Java method, the namespaces of a C++ one.
+ * A function's name, shortened for a box: without the path of a Go package, the
+ * package and arguments of a Java method, the namespaces of a C++ one.
  *
  *     github.com/a/b/v2/pkg.(*T).Do     pkg.(*T).Do
  *     java.util.List.add(Object)        List.add

@@ -29,9 +29,9 @@ struct disassembly {
 };
 
 /*
- * All symbols by name, or, with max_symbols > 0, that many of them by what
- * they cost themselves.  Fails when nothing matches or the disassembler does;
- * with a limit only if it does so for every symbol.
+ * All symbols by name, or, with max_symbols > 0, that many of them by their own
+ * cost.  Fails if nothing matches or the disassembler fails; with a limit only
+ * if it fails for every symbol.
  */
 bool disassembly_make(struct report *r, int max_symbols,
                       struct disassembly *out, struct error *err);

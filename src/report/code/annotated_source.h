@@ -8,9 +8,9 @@
  * data behind -weblist and the page's source view.
  *
  * A function is shown when it, its file or its binary matches the report's
- * argument.  Instructions come from the binary when it can be opened, and
- * with them the inlined calls; otherwise the profile's own lines stand in
- * ("synthetic" instructions).
+ * argument.  Instructions and inlined calls come from the binary if it can be
+ * opened; otherwise the profile's own lines are used instead ("synthetic"
+ * instructions).
  */
 struct listing_call { /* an inlined call above an instruction */
     struct str source;
@@ -49,8 +49,8 @@ struct annotated_source {
 };
 
 /*
- * Files by name, or, with max_files >= 0, that many of them by what they
- * cost.  Fails when nothing matches.
+ * Files by name, or, with max_files >= 0, that many of them by cost.  Fails if
+ * nothing matches.
  */
 bool listing_make(struct report *r, int max_files, struct annotated_source *out,
                   struct error *err);

@@ -42,7 +42,8 @@ struct code {
 /* Everything that matches the report's argument; empty if nothing does. */
 void code_collect(struct report *r, struct code *out);
 
-/* Is the report's argument a number?  Then it selects by address too. */
+/* Returns true if the report's argument is a number, which selects by address,
+ * too. */
 bool code_argument_address(const struct report *r, uint64_t *out);
 
 /* The name to show for one that a binary has. */

@@ -6,11 +6,11 @@
 /*
  * Binaries for several reports about one profile.
  *
- * Reports on other sample types ask for the same code again: a binary is
- * opened once, and a piece of code disassembled once, which is a run of
- * objdump.  And there is an end to it: when the time is up no further binary
- * is opened and no further piece disassembled; what is known stays.  Reports
- * start with what costs most, so that the rest is missed least.
+ * Reports on other sample types ask for the same code again: a binary is opened
+ * once, and a piece of code disassembled once, which is a run of objdump.
+ * There is a time limit: after it, no further binary is opened and no further
+ * piece disassembled, but cached results stay available.  Reports start with
+ * the most expensive code, so that only less important code is missing.
  *
  * For one thread.
  */
@@ -31,7 +31,7 @@ struct objects_memo {
     struct objects objects; /* for the reports */
     const struct objects *from;
     struct arena *arena;
-    int64_t end_ns; /* of the clock that never jumps */
+    int64_t end_ns; /* of the monotonic clock */
     VEC(struct memo_opened) opened;
     VEC(struct memo_code) code;
 };
@@ -40,7 +40,7 @@ struct objects_memo {
 void objects_memo_init(struct objects_memo *m, const struct objects *from,
                        struct arena *a);
 
-/* Gives it so much time from now on; it starts with none. */
+/* Sets the time limit from now on; initially it is zero. */
 void objects_memo_allow(struct objects_memo *m, int64_t ns);
 
 /* Closes the binaries. */

@@ -13,10 +13,10 @@
  *
  * A name is trimmed first (see path_trim.h).  If it is absolute then, it is
  * opened as it is, else looked for in each directory of source_path (the
- * current directory when that is empty) and in all parents of these.  What
- * is not found so is looked for where Go keeps its own sources: the standard
- * library under $GOROOT or beside the go command, and modules in the module
- * cache, also by the names that a build with -trimpath leaves behind.
+ * current directory when that is empty) and in all parents of these.  A file
+ * that is not found there is searched where Go keeps its own sources: the
+ * standard library under $GOROOT or beside the go command, and modules in the
+ * module cache, also by the names that a build with -trimpath leaves behind.
  */
 struct source_file {
     struct str name;       /* as the profile has it */
@@ -39,7 +39,7 @@ void source_files_init(struct source_files *s, struct arena *a,
 const struct source_file *source_files_get(struct source_files *s,
                                            struct str name);
 
-/* Was the file asked for already? */
+/* Returns true if the file was requested before. */
 bool source_files_have(const struct source_files *s, struct str name);
 
 /* The text of a line, counted from 1; false if the file has no such line. */

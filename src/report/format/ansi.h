@@ -7,8 +7,8 @@
 #include "base/buf.h"
 
 /*
- * Terminal colours.  A colour is written as 24 bits where the terminal can
- * take that, else as the nearest of the 256 that nearly all know.
+ * Terminal colours.  A colour is written as 24 bits where the terminal can take
+ * that, else as the nearest of the 256 colours that nearly all terminals have.
  */
 struct rgb {
     uint8_t r, g, b;

@@ -6,9 +6,9 @@
 
 /*
  * Appends as much of "name percent amount" as fits in `room` columns of a
- * terminal: the amount goes first, then the percentage, then the path of the
- * name, its package or class, and in the end the rest of it is cut.
- * Control characters become question marks.
+ * terminal: the amount is dropped first, then the percentage, then the path of
+ * the name, its package or class; finally the rest of the name is cut.  Control
+ * characters become question marks.
  */
 void fitted_name_add(struct buf *out, struct arena *a, struct str name,
                      struct str percent, struct str amount, size_t room);

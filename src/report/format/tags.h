@@ -5,7 +5,7 @@
 #include "report/context.h"
 
 /*
- * The labels of a profile with what their samples weigh: what -tags prints,
+ * The labels of a profile with the weight of their samples: what -tags prints,
  * and the page's lists of labels.
  */
 struct tag {

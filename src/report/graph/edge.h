@@ -12,7 +12,7 @@
  * Calls between nodes.
  *
  * Edges are added in any order while samples are walked, then linked: only
- * after that do nodes know their edges.  Taking an edge out marks it.
+ * after that do nodes know their edges.  An edge is removed by marking it.
  */
 struct edge {
     uint32_t src, dst;
@@ -60,7 +60,7 @@ void edges_add(struct edges *e, size_t n, const struct edge_weight *w);
 /* Makes in and out for nodes 0 .. n_nodes. */
 void edges_link(struct edges *e, size_t n_nodes);
 
-/* What the edge is worth: with -mean the quotient. */
+/* The value of the edge: with -mean the quotient. */
 int64_t edge_value(const struct edge *e);
 
 #endif

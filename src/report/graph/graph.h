@@ -21,7 +21,7 @@ void graph_connect(struct graph *g, const struct graph_wanted *wanted);
 /* Makes the tags of the shown nodes. */
 void graph_tag(struct graph *g);
 
-/* What the node is worth: with -mean the quotients. */
+/* The values of the node: with -mean the quotients. */
 int64_t node_flat(const struct node *n);
 int64_t node_cum(const struct node *n);
 

@@ -18,12 +18,12 @@ void call_tree_count(struct graph *g);
 void call_tree_climb(struct graph *g, struct walk *w);
 
 /*
- * Makes the edges.  Calls of a node that is gone become calls of its nearest
- * caller that is not; without one their callees become roots.
+ * Makes the edges.  Calls of a removed node become calls of its nearest
+ * remaining caller; if there is none, their callees become roots.
  */
 void call_tree_connect(struct graph *g);
 
-/* The same after more nodes have gone, without bringing removed edges back. */
+/* The same after more nodes were removed, without restoring removed edges. */
 void call_tree_bridge_gaps(struct graph *g);
 
 #endif

@@ -7,8 +7,8 @@
 #include "report/graph/node_tags.h"
 
 /*
- * A profile as a graph: nodes with what they cost themselves (flat) and with
- * what they call (cum), and edges between callers and callees.
+ * A profile as a graph: nodes with their own cost (flat) and the cost including
+ * callees (cum), and edges between callers and callees.
  *
  * As a graph a node is a node_info.  As a call tree it is a node_info below
  * its caller, so that a function appears once for every way to it.

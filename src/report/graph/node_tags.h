@@ -4,7 +4,7 @@
 #include "report/context.h"
 
 /*
- * Labels of samples as the little boxes that hang on the nodes of a picture.
+ * Labels of samples as the small boxes that are attached to nodes in a picture.
  *
  * A label tag stands for all string labels of a sample, joined; a numeric
  * tag for a value of the label `bytes`, kept apart by the string labels of

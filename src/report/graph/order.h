@@ -4,8 +4,8 @@
 #include "report/graph/graph.h"
 
 /*
- * The orders in which reports print things.  All are total: what the
- * original leaves to chance is decided by the number of the node.
+ * The orders in which reports print things.  All are total: where google/pprof
+ * leaves the order to chance, the number of the node decides.
  */
 enum node_order {
     ORDER_FLAT,  /* what it costs itself, then name, then cum */
@@ -17,8 +17,8 @@ enum node_order {
 void graph_sort(struct graph *g, enum node_order order);
 
 /*
- * Nodes that merely pass a call on say little: the score is cum times the
- * entropy of the edges on both sides, plus flat.
+ * Nodes that only pass a call on are less interesting: the score is cum times
+ * the entropy of the edges on both sides, plus flat.
  */
 int64_t node_score(const struct graph *g, uint32_t node);
 

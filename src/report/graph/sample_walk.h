@@ -4,8 +4,8 @@
 #include "report/graph/node.h"
 
 /*
- * The way of a sample from the root to the leaf, over the nodes that are
- * left in the table.
+ * The path of a sample from the root to the leaf, over the nodes that remain in
+ * the table.
  */
 struct step {
     uint32_t node;

@@ -4,12 +4,12 @@
 #include "report/graph/graph.h"
 
 /*
- * The little boxes that hang on a node of a picture: for each of its four
- * heaviest label tags one, with its numeric tags hanging on it, and those of
- * samples without labels on the node itself.
+ * The small boxes that are attached to a node of a picture: one for each of its
+ * four heaviest label tags, with its numeric tags attached to it; those of
+ * samples without labels are attached to the node itself.
  *
- * A node without calls shows what it cost in all (so that the cost of nodes
- * that were taken out is seen), others only what they cost themselves.
+ * A node without calls shows its cumulative cost (which includes that of
+ * removed nodes), others only their own cost.
  */
 struct tag_box {
     struct str name;

@@ -5,8 +5,8 @@
 #include "report/header.h"
 
 /*
- * The graph of a report: what is too light is taken out (nodefraction,
- * edgefraction), what is left is sorted and cut to nodecount.
+ * The graph of a report: light nodes and edges are removed (nodefraction,
+ * edgefraction), the remaining nodes are sorted and cut to nodecount.
  */
 enum graph_detail {
     GRAPH_NODES,   /* costs only */

@@ -6,9 +6,9 @@
 /*
  * Where in the call tree a change happened.
  *
- * A place is a path from the root.  Starting with the whole program, the
- * search goes down as long as a place's callees changed differently from
- * each other, and stops where there is one thing to say about it:
+ * A place is a path from the root.  Starting with the whole program, the search
+ * goes down as long as a place's callees changed differently from each other,
+ * and stops where one statement describes the change:
  *
  *   - it is new or gone;
  *   - all below it changed in the same proportion, and no single callee

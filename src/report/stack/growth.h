@@ -4,8 +4,8 @@
 #include "report/stack/change.h"
 
 /*
- * How much worse a profile is than its base, as one number: a build can be
- * stopped by it.
+ * How much worse a profile is than its base, as one number, by which a build
+ * can be failed.
  *
  * Growth of cost compares what functions cost with the total of the base: if
  * that is 100s, a function that went from 3s to 10s grew by 0.07.  The total

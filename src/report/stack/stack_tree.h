@@ -17,11 +17,12 @@ struct tree_node {
 
 struct stack_tree {
     VEC(struct tree_node) nodes;
-    int64_t gone;     /* what stacks were worth that are nothing now */
-    int64_t negative; /* the sum of those below zero, which count as zero */
+    int64_t gone;     /* the earlier values of stacks that are gone */
+    int64_t negative; /* the sum of negative values, which count as zero */
 };
 
-/* Children come with the heaviest first; with a base some may be gone. */
+/* Children are ordered by weight, the heaviest first; with a base some may be
+ * gone. */
 void stack_tree_make(struct stack_tree *tree, const struct report *r,
                      const struct report_stacks *t);
 
