@@ -168,7 +168,8 @@ void api_metrics_write(struct api_metrics *m, struct buf *out)
     write_sizes(m, out, "profefe_api_response_size_bytes", "Size of replies.",
                 false);
     metric_family(out, "pprofd_api_requests_uncounted_total", "counter",
-                  "Requests left out of the figures above for lack of room.");
+                  "Requests that are missing in the figures above because the "
+                  "table is full.");
     metric_u64(out, "pprofd_api_requests_uncounted_total", "", m->uncounted);
     pthread_mutex_unlock(&m->lock);
 }

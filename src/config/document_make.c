@@ -23,9 +23,8 @@ bool document_begin(struct document_builder *d, struct arena *a,
     d->document->arena = a;
     d->document->name = arena_cstr(a, str_from(source.name));
     return source.text.n <= d->limits.bytes ||
-           document_fail(d->document, 0, 0, err,
-                         "%zu bytes, and %zu are the most", source.text.n,
-                         d->limits.bytes);
+           document_fail(d->document, 0, 0, err, "%zu bytes; the limit is %zu",
+                         source.text.n, d->limits.bytes);
 }
 
 static bool count(struct document_builder *d, size_t n, struct error *err)

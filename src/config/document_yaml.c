@@ -196,12 +196,12 @@ static const struct node *read_alias(struct reader *r)
         if (!str_eq(r->anchors.v[i].name, name))
             continue;
         if (!n)
-            fail(r, "an alias inside of what it stands for");
+            fail(r, "an alias within the value that it stands for");
         return n && document_count_again(r->document, n, r->err) ? n : NULL;
     }
     document_fail(r->document->document, line_of(r->event.start_mark),
                   column_of(r->event.start_mark), r->err,
-                  "no anchor &%" STR_FMT " comes before this alias",
+                  "the alias has no anchor &%" STR_FMT " before it",
                   STR_ARG(name));
     return NULL;
 }

@@ -47,7 +47,7 @@ struct edit *edit_new(struct str json, struct error *err)
     e->patch = json_array();
     e->note = json_array();
     if (!json_is_object(e->root) || !e->patch || !e->note) {
-        error_set(err, "that is no JSON object");
+        error_set(err, "not a JSON object");
         edit_free(e);
         return NULL;
     }
@@ -311,7 +311,7 @@ static json_t *parse(struct edit *e, struct str path, const char *json)
     json_t *value = json_loads(json, JSON_DECODE_ANY, NULL);
 
     if (!value)
-        fail(e, "the new value is no JSON", path);
+        fail(e, "the new value is not valid JSON", path);
     return value;
 }
 

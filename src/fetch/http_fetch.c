@@ -295,20 +295,20 @@ static bool tls_refusal_words(const struct exchange *x, struct error *err)
     if (!is_tls || !silent)
         return error_set(err, "%s", x->curl_words);
     if (!x->heard_tls)
-        return error_set(err,
-                         "the connection was closed before the server said "
-                         "anything: does the server listen behind this port, "
-                         "and does it speak TLS? (%s)",
-                         x->curl_words);
+        return error_set(
+            err,
+            "the server closed the connection without a reply; check that the "
+            "port is right and that the server speaks TLS (%s)",
+            x->curl_words);
     if (x->options->tls_cert.n == 0 && x->options->tls_key.n == 0)
         return error_set(err,
-                         "the server wants a client certificate: give it "
+                         "the server requires a client certificate: give it "
                          "with -tls_cert and -tls_key (%s)",
                          x->curl_words);
     return error_set(err,
-                     "the server refused the client certificate of "
-                     "-tls_cert: is it signed by a CA that the server "
-                     "trusts, and made for client authentication? (%s)",
+                     "the server refused the client certificate of -tls_cert; "
+                     "it must be signed by a CA that the server trusts, and be "
+                     "valid for client authentication (%s)",
                      x->curl_words);
 }
 
@@ -357,11 +357,11 @@ static bool certificate_words(const struct exchange *x, struct error *err)
             "the server's certificate is not for the name %" STR_FMT
             " that -tls_server_name gives (%s)",
             STR_ARG(x->options->tls_server_name), x->curl_words);
-    return error_set(err,
-                     "the server's certificate is for another name than %s: "
-                     "if this is the right server, say which name it has with "
-                     "-tls_server_name (%s)",
-                     x->target.host, x->curl_words);
+    return error_set(
+        err,
+        "the server's certificate is not for the name %s: if this is the right "
+        "server, give the name in its certificate with -tls_server_name (%s)",
+        x->target.host, x->curl_words);
 }
 
 static bool failure_words(struct exchange *x, CURLcode rc, struct error *err)

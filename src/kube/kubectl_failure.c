@@ -139,7 +139,7 @@ void kubectl_failure_read(struct str text, struct kubectl_failure *out)
     if (out->trouble == KUBECTL_REFUSED)
         words = STR("connection refused");
     copy(out->words, sizeof(out->words),
-         words.n ? words : STR("kubectl failed without a word"));
+         words.n ? words : STR("kubectl failed without a message"));
 }
 
 void kubectl_failure_set(struct kubectl_failure *out,

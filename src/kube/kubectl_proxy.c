@@ -185,7 +185,7 @@ static void note_end(struct kubectl_proxy *p, int64_t now_ns)
 {
     struct buf text = BUF_INIT((size_t)64 << 10);
     struct error ignored;
-    struct str rest, line, last = STR("it ended without a word");
+    struct str rest, line, last = STR("it ended without a message");
 
     file_read(p->words, &text, &ignored);
     rest = buf_str(&text);

@@ -119,7 +119,8 @@ static bool read_list_metadata(struct list_watch *lw, const struct node *meta,
                  STR_ARG(version));
     buf_clear(&lw->page);
     buf_add(&lw->page, page);
-    return buf_ok(&lw->page) || error_set(err, "too long a continue token");
+    return buf_ok(&lw->page) ||
+           error_set(err, "the continue token is too long");
 }
 
 static void take_list_part(void *arg)

@@ -119,7 +119,7 @@ bool ports_add_word(struct arena *a, const struct kube_pod *pod,
         return true; /* "8080," */
     if (str_to_u64(word, 10, &number)) {
         if (number < 1 || number > 65535)
-            return error_set(err, "\"%" STR_FMT "\" is no port number",
+            return error_set(err, "\"%" STR_FMT "\" is not a port number",
                              STR_ARG(word));
         ports_add_number(a, pod, pattern, (uint32_t)number, out);
         return true;

@@ -80,10 +80,8 @@ bool preset_load(struct arena *a, const char *name, struct preset *out,
         if (strcmp(name, preset_texts[i].name) == 0)
             return preset_parse(a, name, str_from(preset_texts[i].text), out,
                                 err);
-    return error_set(err,
-                     "no preset %s; `kubectl pprof preset list` shows those "
-                     "there are",
-                     name);
+    return error_set(
+        err, "no preset %s; `kubectl pprof preset list` lists them", name);
 }
 
 static int by_name(const void *x, const void *y)

@@ -90,11 +90,11 @@ static bool read_part(struct json_view data, const char *name, struct buf *out,
         return true;
     if (!json_view_string(v, &text) || !buf_ok(&text) ||
         !buf_reserve(out, text.len + 1))
-        ok = error_set(err, "%s is no text", name);
+        ok = error_set(err, "%s is not a text", name);
     if (ok) {
         n = base64_decode(buf_str(&text), out->data);
         if (n < 0)
-            ok = error_set(err, "%s is no base64 text", name);
+            ok = error_set(err, "%s is not base64 text", name);
         else
             out->len = (size_t)n;
     }

@@ -86,9 +86,10 @@ static void explain_loss(struct way *w, const struct error *err,
                             without_url(err->text));
     }
     if (hung_up && w->options->cert.n == 0)
-        kubectl_failure_set(why, KUBECTL_OTHER,
-                            "the server hangs up; if it wants a client "
-                            "certificate, give --cert-secret NAMESPACE/NAME");
+        kubectl_failure_set(
+            why, KUBECTL_OTHER,
+            "the server closes the connection; if it requires a client "
+            "certificate, give --cert-secret NAMESPACE/NAME");
 }
 
 static bool get_forwarded(struct way *w, const char *path, int seconds,
@@ -190,7 +191,7 @@ static bool probe(struct way *w, struct arena *a, struct kubectl_failure *why)
 
     if (ok && !index_parse(a, arena_str(a, buf_str(&page)), &w->index)) {
         kubectl_failure_set(why, KUBECTL_NOT_FOUND,
-                            "%" STR_FMT "/ is no index of profiles",
+                            "%" STR_FMT "/ is not an index of profiles",
                             STR_ARG(w->prefix));
         ok = false;
     }

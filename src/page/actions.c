@@ -13,7 +13,7 @@ static const struct str profiles_dir = STR_INIT("profiles/");
 
 static bool not_here(struct error *err)
 {
-    return error_set(err, "this page does not offer that");
+    return error_set(err, "this page does not support that");
 }
 
 static void add_id(struct page_request *q, struct str selection)
@@ -97,8 +97,8 @@ bool action_answer(struct page_request *q)
         return false;
     if (!http_is_own(q->x->request)) {
         reply_text(q, 403,
-                   STR("only the page itself may do that: a program sends "
-                       "the header X-Pprof: 1"));
+                   STR("only the page itself may send this request; programs "
+                       "must send the header X-Pprof: 1"));
     } else if (!a->act(q, &err)) {
         reply_failure(q, &err);
     } else {

@@ -117,7 +117,7 @@ static void add_missing(struct buf *out, struct str tried,
     struct buf words = BUF_INIT(ASIDE_MAX);
 
     if (str_next_line(&tried, &line)) {
-        why = STR("Set PPROF_BINARY_PATH to the directories that have the "
+        why = STR("Set PPROF_BINARY_PATH to the directories that contain the "
                   "binary, or name it as the first argument of pprof.");
         buf_add(&words, line);
         buf_add(&words, STR(". "));

@@ -28,8 +28,8 @@ static struct guard *new_guard(const struct page_options *o)
             .certificates = o->certificates_only,
             .key = o->key,
             .local_only = o->local_only,
-            .host_hint = "this page is not served under that name: use the "
-                         "address that pprof printed",
+            .host_hint = "the Host header is not this page's address: use the "
+                         "URL that pprof printed",
             .may_navigate = true,
         },
         &err);

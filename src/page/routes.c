@@ -233,7 +233,7 @@ static void answer(struct page_request *q)
         return;
     }
     http_exchange_header(q->x, "Allow", STR("GET, HEAD"));
-    reply_text(q, 405, STR("this can only be read"));
+    reply_text(q, 405, STR("only GET and HEAD are allowed here"));
 }
 
 void route_request(struct page_request *q)

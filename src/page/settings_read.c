@@ -59,7 +59,7 @@ static bool read_config(struct named_config *out, struct arena *a,
     *out = (struct named_config){.config = {.divide_by = 1}};
     if (json_view_member(object, STR("name"), &value) &&
         !read_text(&out->name, a, value))
-        return error_set(err, "could not parse settings: a name is no text");
+        return error_set(err, "could not parse settings: a name is not a text");
     for (size_t i = 0; i < config_n_fields; i++) {
         const struct config_field *f = &config_fields[i];
 

@@ -287,7 +287,7 @@ bool perf_file_open(struct perf_file *f, struct arena *a, struct str bytes,
     if (!(size == 16 ? open_pipe(f) : open_file(f, err)))
         return false;
     if (f->events.n == 0)
-        return error_set(err, "perf.data: it tells of no events");
+        return error_set(err, "perf.data: there are no events in it");
     if (f->ids.n)
         qsort(f->ids.v, f->ids.n, sizeof(*f->ids.v), by_id);
     return true;

@@ -17,7 +17,7 @@ struct pprof_profile *pprof_profile_new(const char *name)
     int code = EEXIST;
 
     if (name && profiles_is_reserved(str_from(name)))
-        error_set(&err, "there is a profile \"%s\" already", name);
+        error_set(&err, "a profile \"%s\" already exists", name);
     else
         p = custom_new(name, &code, &err);
     own_scope_restore(&scope);

@@ -85,8 +85,8 @@ static const struct profile_kind kinds[] = {
      .write_text = lock_write_text,
      .switched_off = lock_block_off},
     {.name = "goroutine",
-     .description = "Stacks of all current threads (the name that tools made "
-                    "for Go ask for)",
+     .description =
+         "Stacks of all current threads (under the name that tools for Go use)",
      .take = take_goroutine,
      .count = count_threads,
      .can_delta = true,
@@ -100,9 +100,9 @@ static const struct profile_kind kinds[] = {
      .write_text = heap_write_text,
      .switched_off = heap_switched_off},
     {.name = "leak",
-     .description = "Sampled memory that is older than the age parameter "
-                    "(60s by default) and that nothing points to. Looks "
-                    "through all memory when it is asked for",
+     .description =
+         "Sampled memory that is older than the age parameter (60s by default) "
+         "and that nothing points to. Each request scans all memory",
      .take = leak_take,
      .count = leak_count,
      .write_text = leak_write_text,
@@ -115,7 +115,7 @@ static const struct profile_kind kinds[] = {
      .write_text = lock_write_text,
      .switched_off = lock_mutex_off},
     {.name = "peak",
-     .description = "Sampled memory that was in use when most was",
+     .description = "Sampled memory that was in use at the peak",
      .take = heap_take_peak,
      .count = heap_count_sites,
      .write_text = leak_write_text,

@@ -87,7 +87,7 @@ class ServerNames(secure.TestCase):
         program = self.serve(PPROF_TLS_CERT=cert, PPROF_TLS_KEY=key)
         url = program.url + '/debug/pprof/threads'
         run = self.pprof('-top', '-tls_ca', ca.cert, url)
-        self.assert_fails(run, 'certificate is for another name than 127.0.0.1',
+        self.assert_fails(run, 'certificate is not for the name 127.0.0.1',
                           '-tls_server_name')
         run = self.pprof('-raw', '-no_save', '-tls_ca', ca.cert,
                          '-tls_server_name', 'service.example', url)

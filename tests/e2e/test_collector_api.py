@@ -226,7 +226,7 @@ class QueryTest(CollectorTest):
                 ('merge', {'query': 'cpu{a=~"("}'}, 'missing closing )'),
                 ('merge', {'from': 'yesterday'}, 'now-1h'),
                 ('merge', {'from': TO, 'to': FROM}, 'from is after to'),
-                ('merge', {'values': 'all'}, 'neither sent nor changes'),
+                ('merge', {'values': 'all'}, 'must be sent or changes'),
                 ('top', {'n': '0'}, 'from 1 to'),
                 ('top', {'sort': 'up'}, 'sort'),
                 ('profiles', {'after': 'x'}, 'not a cursor'),

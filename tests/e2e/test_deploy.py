@@ -243,7 +243,7 @@ class Kubernetes(cluster.ClusterCase):
         for i in range(len(rules)):
             got = self.scrape(rules[:i] + rules[i + 1:])
             self.assertEqual(got.returncode, 1)
-            self.assertIn('You lack a right', got.stderr)
+            self.assertIn('You lack permission', got.stderr)
         got = self.fine('get', 'services', '--collector', self.url)
         self.assertEqual(set(got.stdout.split()) - {'pprofd'}, {'cart'})
 

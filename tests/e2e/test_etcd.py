@@ -131,7 +131,7 @@ class Etcd(support.TestCase):
     def test_no_certificate(self):
         self.assert_fails(
             self.fetch(self.url('heap'), ca='ca.crt'),
-            'the server wants a client certificate: give it with -tls_cert')
+            'the server requires a client certificate: give it with -tls_cert')
 
     def test_a_certificate_of_a_foreign_ca(self):
         self.assert_fails(
@@ -143,7 +143,7 @@ class Etcd(support.TestCase):
         self.assert_fails(
             self.fetch(self.url('heap'), 'server.crt', 'server.key', 'ca.crt'),
             'the server refused the client certificate',
-            'made for client authentication')
+            'valid for client authentication')
 
     def test_a_server_that_is_not_trusted(self):
         for ca in (None, 'foreign-ca.crt'):

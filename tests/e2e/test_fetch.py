@@ -450,7 +450,7 @@ class OddReplies(support.TestCase):
             r = self.pprof('-top', 'https://127.0.0.1:%d/x'
                            % s.getsockname()[1])
             thread.join()
-            self.assert_fails(r, 'closed before the server said anything')
+            self.assert_fails(r, 'closed the connection without a reply')
             self.assertNotIn('certificate', r.stderr)
 
     def test_a_server_that_never_answers(self):

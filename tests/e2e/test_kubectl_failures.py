@@ -71,9 +71,10 @@ class Failures(support.TestCase):
         self.assertEqual(got.stdout, '')
         first, *rest = got.stderr.splitlines()
         self.assertTrue(first.startswith('kubectl pprof: '), first)
-        self.assertNotRegex(first, r'[EWI]\d{4} |without a word')
+        self.assertNotRegex(first, r'[EWI]\d{4} |without a message')
         if 'forbidden: User' in err:
-            self.assertIn('is what to ask an administrator for', got.stderr)
+            self.assertIn('Ask an administrator for these RBAC rules',
+                          got.stderr)
         else:
             self.assertEqual(rest, [], got.stderr)
 

@@ -24,7 +24,7 @@ class Ways(cluster.ClusterCase):
         got = self.fine('top', 'web-7c9f-1', '-p', 'heap', config=config)
         self.assertIn('from port 6060, by proxy', got.stderr)
         self.assertIn('keepSessions', got.stdout)
-        self.assertNotIn('You lack a right', got.stderr)
+        self.assertNotIn('You lack permission', got.stderr)
 
     def test_exec_when_proxy_is_forbidden(self):
         config = self.user('carol', 'get pods', 'create pods/exec')

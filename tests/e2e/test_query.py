@@ -120,7 +120,7 @@ class Query(CollectorTest):
         self.assert_refused('stop', 'services')  # the server runs
         self.pprofd.stop()
         self.assert_refused('no query given')
-        self.assert_refused('one of services, labels', 'servces')
+        self.assert_refused('known are services, labels', 'servces')
         self.assert_refused('no parameter "nme"', 'labels', '--nme', 'x')
         self.assert_refused('flags of the store come before', 'top', '--data',
                             'x')

@@ -181,7 +181,7 @@ class Programs(support.TestCase):
         said = comments(self.profile)
         self.assertIn('cpu source: thread CPU timers', said)
         if source_works('perf') or source_works('perf-user'):
-            self.assertIn('thread switches a CPU second', said)
+            self.assertIn('thread switches per CPU second', said)
         seen = sum(flat for flat, _ in top(self.profile).values())
         print('# %.0f %%' % (100 * seen / used))
         self.assertAlmostEqual(seen / used, 1, delta=0.15)

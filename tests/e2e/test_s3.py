@@ -165,7 +165,7 @@ class OwnServerTest(BucketTest):
                  LISTING % (b'b/other.txt', b'')]
         front = self.front(answer=lambda n: (200, pages[n - 1]))
         self.assert_refused(self.run_s3('import', 'new', front.port),
-                            'skipped 2 objects', 'no exported profiles')
+                            'skipped 2 objects', 'not exported profiles')
         self.assertEqual([path for _, path, _ in front.requests], [
             '/profiles?list-type=2&prefix=some%2Fwhere%2F',
             '/profiles?continuation-token=x%2B%2F%3D&list-type=2'

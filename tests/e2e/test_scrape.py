@@ -587,7 +587,7 @@ class OneRound(ScrapeTest):
     def test_flags_that_cannot_be(self):
         out = self.scrape('-o', 'x', '--collector', 'http://h')
         self.assertEqual(out.returncode, 2)
-        self.assertIn('give one of them', out.stderr)
+        self.assertIn('give only one of them', out.stderr)
 
 
 class Many(unittest.TestCase):

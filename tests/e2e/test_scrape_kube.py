@@ -283,7 +283,8 @@ class Trouble(KubeTest):
         for line, words in (
                 ('mode: pots', 'it must be annotations or ports'),
                 ('bearer_token_file: x', 'need api_server'),
-                ('api_server: https://h\n    context: c', 'give one of them')):
+                ('api_server: https://h\n    context: c',
+                 'give only one of them')):
             path = self.write('bad.yaml', 'scrape_configs:\n' + JOB +
                               '    %s\n' % line)
             out = subprocess.run([PPROFD, 'scrape', '--config', path],

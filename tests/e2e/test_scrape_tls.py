@@ -63,7 +63,7 @@ class Etcd(ScrapeTest):
         self.wait_good('heap', service='etcd')
         self.wait_stored('etcd', 'heap', 'etcd')
         self.wait_good('heap', service='careless')
-        self.wait_bad('certificate problem', 'wants a client certificate',
+        self.wait_bad('certificate problem', 'requires a client certificate',
                       service='bare')
         self.wait_bad('certificate problem', 'not trusted.*ca_file',
                       service='blind')

@@ -47,7 +47,7 @@ class Olm(TestCase):
             with self.subTest(name=name):
                 self.assertEqual(self.curl(self.pprof_url + name,
                                            '--insecure'),
-                                 (403, b'a client certificate is needed\n'))
+                                 (403, b'a client certificate is required\n'))
 
     def test_probes_are_green(self):
         for path in ('/healthz', '/readyz'):
@@ -274,7 +274,7 @@ class Rotation(TestCase):
         self.assertEqual(old.getresponse().read(), b'ok')
         # A pair that does not fit together is not taken, and said once.
         self.replace((third[0], second[1]))
-        program_said = 'the certificate in use stays'
+        program_said = 'the old one stays in use'
         end = time.monotonic() + 60
         while time.monotonic() < end and not any(
                 program_said in line for line in program.said):
@@ -449,7 +449,7 @@ class BindAddress(TestCase):
         said = self.refused(PPROF_TOKEN_FILE='/nowhere')
         self.assertIn('open /nowhere: no such file', said)
         said = self.refused(PPROF_MAX_SECONDS='many')
-        self.assertIn('PPROF_MAX_SECONDS=many: want a number', said)
+        self.assertIn('PPROF_MAX_SECONDS=many: must be a number', said)
         said = self.refused(PPROF_KUBERNETES='1')
         self.assertIn('KUBERNETES_SERVICE_HOST', said)
 

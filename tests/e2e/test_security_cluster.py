@@ -248,8 +248,8 @@ class Kubernetes(TestCase):
                     cluster.mode = {kind: mode}
                     status, body = self.ask(program, 'good')
                     self.assertEqual(status, 503, body)
-                    self.assertEqual(body, b'the cluster cannot be asked who '
-                                     b'you are\n')
+                    self.assertEqual(body, b'the cluster could not check '
+                                     b'your credentials\n')
                     program.stop()
                     program = self.restart(cluster)
             cluster.mode = {kind: 'chunked'}

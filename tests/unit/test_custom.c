@@ -59,8 +59,8 @@ TEST(names_must_be_new_and_fit_for_a_url)
     EXPECT(!pprof_profile_new(long_name) && errno == EINVAL);
     EXPECT(!pprof_profile_new("threads") && errno == EEXIST);
     EXPECT(!pprof_profile_new("profile") && errno == EEXIST);
-    EXPECT(strcmp(pprof_last_error(),
-                  "there is a profile \"profile\" already") == 0);
+    EXPECT(strcmp(pprof_last_error(), "a profile \"profile\" already exists") ==
+           0);
     EXPECT(pprof_profile_new("example.com/conns") != NULL);
     EXPECT(!pprof_profile_new("example.com/conns") && errno == EEXIST);
     EXPECT(profiles_find(STR("example.com/conns")) != NULL);
@@ -76,8 +76,8 @@ TEST(entries_are_counted_by_the_stack_that_added_them)
         EXPECT(open_one(p, i) == 0);
     EXPECT(open_other(p, 77) == 0);
     EXPECT(open_one(p, 2) == -EEXIST && open_other(p, 0) == -EEXIST);
-    EXPECT(strcmp(pprof_last_error(),
-                  "connections: the key is there already") == 0);
+    EXPECT(strcmp(pprof_last_error(), "connections: the key already exists") ==
+           0);
     EXPECT(pprof_profile_count(p) == 4);
     text = text_of("connections");
     EXPECT(str_has_prefix(buf_str(&text),

@@ -341,9 +341,9 @@ TEST(a_syntax_error_has_a_line_and_a_column)
     expect_refused("a: 1\n---\nb: 1\n", "x.yaml:2:1: a second document in one "
                                         "file: remove the --- line");
     expect_refused("a: *b\n",
-                   "x.yaml:1:4: no anchor &b comes before this alias");
+                   "x.yaml:1:4: the alias has no anchor &b before it");
     expect_refused("a: &b [*b]\n",
-                   "x.yaml:1:8: an alias inside of what it stands for");
+                   "x.yaml:1:8: an alias within the value that it stands for");
     expect_json_refused("{\"a\": 1,\n}", "x.json:2:1: string or '}' expected "
                                          "near '}'");
     expect_json_refused("{\"a\": 1, \"a\": 2}",
@@ -396,7 +396,7 @@ TEST(depth_and_size_are_limited)
     EXPECT(str_contains(str_from(err.text), STR("nested too deeply")));
     EXPECT(!document_read_yaml(
         a, (struct document_source){"d", STR("a: 1234567890")}, &limits, &err));
-    EXPECT_STR(str_from(err.text), "d: 13 bytes, and 10 are the most");
+    EXPECT_STR(str_from(err.text), "d: 13 bytes; the limit is 10");
     arena_free(a);
 }
 

@@ -218,8 +218,9 @@ TEST(wrong_annotations_are_explained)
     EXPECT_TARGETS("\"pprof/scrape\":\"true\",\"pprof/port\":\"dns\"",
                    "pod demo/web-1: pprof/port: no container has a TCP port "
                    "named \"dns\"");
-    EXPECT_TARGETS("\"pprof/scrape\":\"true\",\"pprof/port\":\"70000\"",
-                   "pod demo/web-1: pprof/port: \"70000\" is no port number");
+    EXPECT_TARGETS(
+        "\"pprof/scrape\":\"true\",\"pprof/port\":\"70000\"",
+        "pod demo/web-1: pprof/port: \"70000\" is not a port number");
     EXPECT_TARGETS("\"pprof/scrape\":\"true\",\"pprof/scheme\":\"ftp\"",
                    "pod demo/web-1: pprof/scheme: \"ftp\" is neither http nor "
                    "https");

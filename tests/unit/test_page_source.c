@@ -190,8 +190,8 @@ TEST(a_source_without_files_takes_none)
     struct asker a = {.page = page_at(&c)};
     struct reply r;
 
-    expect_error(a.page, "POST /ui/profiles?name=x", "does not offer that");
-    expect_error(a.page, "DELETE /ui/profiles/1", "does not offer that");
+    expect_error(a.page, "POST /ui/profiles?name=x", "does not support that");
+    expect_error(a.page, "DELETE /ui/profiles/1", "does not support that");
     expect_error(a.page, "POST /ui/refetch", "cannot be fetched again");
     r = ask(&a, "GET /ui/data/meta");
     EXPECT_STR(member(&r, "can_add"), "false");

@@ -134,7 +134,7 @@ TEST(other_byte_orders_and_empty_files_are_refused_in_a_sentence)
     EXPECT_STR(str_from(err.text), "perf.data: recorded on a big-endian "
                                    "machine, which is not read here");
     EXPECT(!perf_convert(STR("PERFILE2\20\0\0\0\0\0\0\0"), NULL, &err));
-    EXPECT_STR(str_from(err.text), "perf.data: it tells of no events");
+    EXPECT_STR(str_from(err.text), "perf.data: there are no events in it");
 }
 
 static struct profile *parse(struct str text)

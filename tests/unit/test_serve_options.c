@@ -121,7 +121,7 @@ TEST(numbers_are_numbers)
 {
     forget_environment();
     setenv("PPROF_MAX_CPU", "101", 1);
-    EXPECT(refuses(NULL, "PPROF_MAX_CPU=101: want a number from 0 to 100"));
+    EXPECT(refuses(NULL, "PPROF_MAX_CPU=101: must be a number from 0 to 100"));
     setenv("PPROF_MAX_CPU", "5%", 1);
     EXPECT(refuses(NULL, "PPROF_MAX_CPU=5%"));
     forget_environment();

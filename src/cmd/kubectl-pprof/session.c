@@ -110,11 +110,11 @@ void session_print_rights(const struct session *s)
     if (s->missing.n == 0)
         return;
     kube_rights_print(s->missing.v, s->missing.n, &b);
-    fprintf(stderr,
-            "\nYou lack a right. This is what to ask an administrator for%s:"
-            "\n\n%s",
-            s->has_choice ? " (any one of the rules is enough)" : "",
-            buf_cstr(&b));
+    fprintf(
+        stderr,
+        "\nYou lack permission. Ask an administrator for these RBAC rules%s:"
+        "\n\n%s",
+        s->has_choice ? " (any one of them is enough)" : "", buf_cstr(&b));
     buf_release(&b);
 }
 

@@ -39,7 +39,7 @@ static const char *profiles_of(struct session *s, const struct job *job)
         if (gather_is_profile(name))
             buf_addf(&b, "%s%" STR_FMT, b.len ? "," : "", STR_ARG(name));
     }
-    return b.len ? buf_cstr(&b) : "no index; cmdline answers";
+    return b.len ? buf_cstr(&b) : "no index page, but cmdline answers";
 }
 
 static size_t width(const struct row *rows, size_t n, size_t offset)

@@ -46,7 +46,7 @@ static bool check_numbers(struct error *err)
 
         if (value && (!str_to_u64(str_from(value), 10, &n) ||
                       n < numbers[i].min || n > numbers[i].max))
-            return error_set(err, "-%s %s: want a number from %llu to %llu",
+            return error_set(err, "-%s %s: must be a number from %llu to %llu",
                              numbers[i].flag, value,
                              (unsigned long long)numbers[i].min,
                              (unsigned long long)numbers[i].max);
@@ -62,8 +62,8 @@ static bool check_signal(struct error *err)
         return true;
     if (signal_number(value) == 0)
         return error_set(err,
-                         "-signal %s: want a signal that the program leaves "
-                         "free, such as USR1, USR2 or 12",
+                         "-signal %s: must be a signal that the program does "
+                         "not use, such as USR1, USR2 or 12",
                          value);
     return value_of("PPROF_CPUPROFILE") ||
            error_set(err, "-signal %s: give -cpuprofile FILE as well", value);
@@ -75,7 +75,8 @@ static bool check_source(struct error *err)
 
     return !value || strcmp(value, "perf") == 0 ||
            strcmp(value, "perf-user") == 0 || strcmp(value, "timer") == 0 ||
-           error_set(err, "-source %s: want perf, perf-user or timer", value);
+           error_set(err, "-source %s: must be perf, perf-user or timer",
+                     value);
 }
 
 /* A plain file is replaced, so its directory counts; anything else is opened.

@@ -16,8 +16,8 @@
 #include "collector/collector.h"
 #include "report/config.h"
 
-/* What can be asked.  `params` are those that the API knows besides query,
- * from and to. */
+/* The queries. `params` are those that the API knows besides query, from and
+ * to. */
 static const struct kind {
     const char *name, *path;
     query_table *table; /* NULL: the answer is a profile */
@@ -58,7 +58,7 @@ static const struct kind *find_kind(const char *word, struct error *err)
             return &kinds[i];
     for (size_t i = 0; i < N_KINDS; i++)
         buf_addf(&names, "%s%s", i ? ", " : "", kinds[i].name);
-    error_set(err, "\"%s\" cannot be asked; one of %s can", word,
+    error_set(err, "unknown query \"%s\"; known are %s", word,
               buf_cstr(&names));
     buf_release(&names);
     return NULL;
@@ -141,8 +141,8 @@ static bool read_question(struct question *q, int argc, char **argv,
         }
     }
     if (!q->kind->table && !q->out && isatty(STDOUT_FILENO))
-        return error_set(err, "a profile is not for a terminal: name a file "
-                              "with -o, or pipe it to pprof -top -");
+        return error_set(err, "profiles are not written to a terminal; write "
+                              "to a file with -o, or pipe it to pprof -top -");
     return true;
 }
 

@@ -145,13 +145,12 @@ bool s3_import(struct import *m, const char *place, struct str endpoint,
     if (s.others > 0)
         fprintf(stderr,
                 "pprofd: %s: skipped %" PRIu64
-                " objects that are no exported profiles\n",
+                " objects that are not exported profiles\n",
                 place, s.others);
     if (ok && s.n == 0)
-        ok = error_set(err,
-                       "%s: there are no exported profiles; check bucket "
-                       "and prefix",
-                       place);
+        ok = error_set(
+            err, "%s: no exported profiles found; check bucket and prefix",
+            place);
     s3_client_free(b.client);
     arena_free(a);
     return ok;

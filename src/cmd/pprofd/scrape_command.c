@@ -85,7 +85,7 @@ static bool parse(struct scrape_flags *f, struct arena *a, int argc,
         return error_set(err, "unexpected argument \"%s\"; see pprofd -h",
                          argv[rest]);
     if (f->out.n && (f->collector.n || f->hostport.n))
-        return error_set(err, "-o and --collector: give one of them");
+        return error_set(err, "-o and --collector: give only one of them");
     if (f->hostport.n && !f->collector.n)
         f->collector = f->hostport;
     if (!f->collector.n)
@@ -211,7 +211,7 @@ static bool open_sink(const struct scrape_flags *f, struct arena *a,
     o->deliver = directory_deliver;
     o->arg = arena_cstr(a, f->out);
     if (stat(o->arg, &st) != 0 && mkdir(o->arg, 0777) != 0)
-        return error_set(err, "-o %s: the directory cannot be made",
+        return error_set(err, "-o %s: cannot create the directory",
                          (char *)o->arg);
     return true;
 }

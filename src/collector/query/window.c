@@ -30,7 +30,7 @@ static bool read_values(struct call *c, enum store_values *out)
         *out = STORE_CHANGES;
         return true;
     }
-    call_fail(c, 400, "values: \"%" STR_FMT "\" is neither sent nor changes",
+    call_fail(c, 400, "values: must be sent or changes, not \"%" STR_FMT "\"",
               STR_ARG(text));
     return false;
 }

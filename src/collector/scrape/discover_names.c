@@ -107,7 +107,7 @@ static bool ask(const struct question *q, struct arena *a,
 
     memset(&state, 0, sizeof(state));
     if (res_ninit(&state) != 0)
-        return error_set(err, "the resolver cannot be used");
+        return error_set(err, "the resolver cannot be initialised");
     if (q->server) {
         state.nscount = 1;
         state.nsaddr_list[0] = *q->server;
@@ -204,7 +204,7 @@ static bool look_up(const struct names *n, struct str name, struct arena *a,
     };
 
     if (q.server && !scrape_config_nameserver(c->nameserver, &server))
-        return error_set(err, "nameserver: \"%" STR_FMT "\" is no address",
+        return error_set(err, "nameserver: \"%" STR_FMT "\" is not an address",
                          STR_ARG(c->nameserver));
     if (q.type == ns_t_srv || q.server)
         return ask(&q, a, out, err);

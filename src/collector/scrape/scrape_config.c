@@ -388,7 +388,7 @@ static bool check_kube(const struct scrape_kube *k, const struct node *n,
     if (keys->api_server.n && (keys->kubeconfig_file.n || keys->context.n))
         return node_fail(n, err,
                          "has api_server and kubeconfig_file or context: give "
-                         "one of them");
+                         "only one of them");
     if (has_credentials && !keys->api_server.n)
         return node_fail(n, err,
                          "has bearer_token_file or tls_config, which need "

@@ -91,7 +91,7 @@ void self_collect(struct scraper *s)
     r.body = buf_str(&w->body);
     if (w->status != 200) {
         r.reason = SCRAPE_STATUS;
-        error_set(&r.err, "the library answered with status %d", w->status);
+        error_set(&r.err, "libpprof answered with status %d", w->status);
         r.body = STR("");
     } else if (!buf_ok(&w->body)) {
         r.reason = SCRAPE_TOO_LARGE;

@@ -10,7 +10,7 @@
 static void add_totals(struct buf *out, const struct scraper *s)
 {
     metric_family(out, "pprofd_scrapes_total", "counter",
-                  "Profiles and index pages fetched, by what became of them.");
+                  "Profiles and index pages fetched, by result.");
     for (int i = 0; i < SCRAPE_REASONS; i++)
         buf_addf(out, "pprofd_scrapes_total{result=\"%s\"} %" PRIu64 "\n",
                  scrape_reason_words((enum scrape_reason)i),
@@ -26,10 +26,10 @@ static void add_totals(struct buf *out, const struct scraper *s)
     metric_seconds(out, "pprofd_scrape_late_max_seconds", "",
                    s->counts.late_ns_max);
     metric_family(out, "pprofd_scrapes_running", "gauge",
-                  "Transfers under way.");
+                  "Transfers in progress.");
     metric_u64(out, "pprofd_scrapes_running", "", s->counts.running);
     metric_family(out, "pprofd_scrapes_waiting", "gauge",
-                  "Scrapes that are due and wait for a limit.");
+                  "Scrapes that are due and wait because a limit is reached.");
     metric_u64(out, "pprofd_scrapes_waiting", "", s->counts.waiting);
 }
 

@@ -68,14 +68,15 @@ static enum scrape_reason judge_status(struct transfer *x,
     case 200:
         return SCRAPE_OK;
     case 401:
-        reason = fail(out, SCRAPE_DENIED,
-                      "401 Unauthorized: the target wants other credentials; "
-                      "check authorization, basic_auth or tls_config");
+        reason =
+            fail(out, SCRAPE_DENIED,
+                 "401 Unauthorized: the target does not accept the "
+                 "credentials; check authorization, basic_auth or tls_config");
         break;
     case 403:
         reason = fail(out, SCRAPE_DENIED,
-                      "403 Forbidden: the target knows the client and does "
-                      "not let it read profiles");
+                      "403 Forbidden: the target does not allow this client to "
+                      "read profiles");
         break;
     case 404:
         reason = fail(out, SCRAPE_NO_PROFILE,
@@ -125,7 +126,7 @@ static enum scrape_reason judge_silence(struct transfer *x, CURLcode rc,
               x->has_certificate
                   ? "the target refused the client certificate of "
                     "tls_config.cert_file (%s)"
-                  : "the target wants a client certificate: give it with "
+                  : "the target requires a client certificate: give it with "
                     "tls_config.cert_file and key_file (%s)",
               x->words);
     return SCRAPE_CERTIFICATE;

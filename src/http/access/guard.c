@@ -201,7 +201,7 @@ static enum http_admission refuse_guess(struct http_exchange *x)
 {
     x->closes = true;
     http_exchange_retry_after(x, 429, 60,
-                              "too many wrong secrets; wait a minute");
+                              "too many failed logins; wait a minute");
     return HTTP_REFUSED;
 }
 
@@ -229,7 +229,7 @@ static enum http_admission obey(struct guard *g, struct http_exchange *x,
     if (err)
         say(g, err->text);
     http_exchange_retry_after(x, 503, 5,
-                              "the cluster cannot be asked who you are");
+                              "the cluster could not check your credentials");
     return HTTP_REFUSED;
 }
 
@@ -322,12 +322,13 @@ static enum http_admission refuse_stranger(struct http_exchange *x)
     const struct http_client *client = x->client;
 
     if (client->is_unix)
-        return refuse(x, 403, "this socket is for the program's own user");
+        return refuse(x, 403,
+                      "only the program's own user may use this socket");
     if (client->has_certificate)
         return refuse(x, 403,
-                      "your certificate is none of those that may read "
-                      "profiles");
-    return refuse(x, 403, "a client certificate is needed");
+                      "your certificate is not in the list of clients that may "
+                      "read profiles");
+    return refuse(x, 403, "a client certificate is required");
 }
 
 static bool authenticates(const struct guard *g)
@@ -344,12 +345,13 @@ static const char *browser_trouble(const struct guard *g,
     if (x->client->is_unix) /* no browser gets there */
         return NULL;
     if (http_is_cross_site(x->request, g->o.may_navigate))
-        return "another site's page may not ask for this";
+        return "requests from other sites' pages are not allowed";
     if (!http_host_is_well_formed(x->request))
         return "the Host header is not a host and port";
     if (!http_host_is_fine(x->request, hosts))
-        return g->o.host_hint ? g->o.host_hint
-                              : "the Host header is no address of this machine";
+        return g->o.host_hint
+                   ? g->o.host_hint
+                   : "the Host header is not an address of this machine";
     return NULL;
 }
 

@@ -219,7 +219,7 @@ static enum review_verdict ask_token(const struct kube_review *r,
         ;
     else if (!review_read_token(buf_str(&reply), &known, v->who, sizeof(v->who),
                                 user))
-        error_set(err, "the cluster's TokenReview is not understood");
+        error_set(err, "the cluster's reply to TokenReview is malformed");
     else
         verdict = known ? REVIEW_ALLOWED : REVIEW_UNKNOWN;
     if (body.data)
@@ -261,7 +261,8 @@ static enum review_verdict ask_access(const struct kube_review *r,
                    buf_str(&body), deadline_ns, &reply, err))
         ;
     else if (!review_read_access(buf_str(&reply), &allowed))
-        error_set(err, "the cluster's SubjectAccessReview is not understood");
+        error_set(err,
+                  "the cluster's reply to SubjectAccessReview is malformed");
     else
         verdict = allowed ? REVIEW_ALLOWED : REVIEW_FORBIDDEN;
     buf_release(&body);
@@ -331,7 +332,8 @@ enum review_verdict kube_review_ask(struct kube_review *r, struct str token,
         error_set(err, "the token is too long");
     } else if (review_cache_get(&r->answers, buf_str(&question),
                                 clock_monotonic_ns(), &v)) {
-        error_set(err, "the cluster did not answer a moment ago");
+        error_set(
+            err, "the cluster has just failed to answer; not asking again yet");
     } else {
         ask_cluster(r, token, method, path, &v, err);
         keep = v.answer == REVIEW_FAILED ? KEEP_FAILURE : KEEP_ANSWER;

@@ -143,11 +143,11 @@ bool tokens_check(struct str text, struct error *err)
 
     while (next_secret(&text, &secret))
         if (secret.is_bad)
-            return error_set(err,
-                             "line %u: want scope=read, scope=write or "
-                             "scope=read,write, and services= with at most "
-                             "%d bytes",
-                             secret.line, HTTP_SERVICES_MAX - 1);
+            return error_set(
+                err,
+                "line %u: must have scope=read, scope=write or "
+                "scope=read,write, and services= with at most %d bytes",
+                secret.line, HTTP_SERVICES_MAX - 1);
     return secret.line != 0 || error_set(err, "no token in it");
 }
 

@@ -344,8 +344,8 @@ bool http_url_parse(struct str url, struct http_url *out, struct error *err)
     out->is_tls = str_has_prefix(url, STR("https://"));
     if (!out->is_tls && !str_has_prefix(url, STR("http://")))
         return error_set(err,
-                         "%" STR_FMT ": want a URL that starts with http:// "
-                         "or https://",
+                         "%" STR_FMT
+                         ": must be a URL that starts with http:// or https://",
                          STR_ARG(without_user(url)));
     rest = str_skip(url, out->is_tls ? 8 : 7);
     shown = without_user(rest);

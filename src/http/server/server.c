@@ -109,7 +109,8 @@ static void refresh_certificate(struct http_server *s, struct listener *l)
     struct error err;
 
     if (l->tls && !tls_server_refresh(l->tls, &err) && s->say) {
-        error_wrap(&err, "the certificate in use stays, the new one is bad");
+        error_wrap(&err,
+                   "the new certificate is invalid; the old one stays in use");
         s->say(s->arg, err.text);
     }
 }

@@ -7,7 +7,7 @@
 static bool has_time(const struct objects_memo *m, struct error *err)
 {
     return clock_monotonic_ns() < m->end_ns ||
-           error_set(err, "the time for reading binaries is up");
+           error_set(err, "the time limit for reading binaries is exceeded");
 }
 
 /* ---- binaries ---- */

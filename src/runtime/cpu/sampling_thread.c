@@ -238,7 +238,7 @@ void sampling_thread_add_comments(struct buf *out)
     buf_addf(out, "cpu source: %s\n", names[sampler.source]);
     if (sampling.changed_at > 0)
         buf_addf(out,
-                 "no perf events: %.0f thread switches a CPU second make "
+                 "no perf events: %.0f thread switches per CPU second make "
                  "them expensive\n",
                  sampling.changed_at);
     if (sampling.source.failed)
@@ -247,7 +247,7 @@ void sampling_thread_add_comments(struct buf *out)
     if (sampler.source == CPU_SOURCE_NONE)
         buf_addf(out, "no samples: %s\n", sampling.error.text);
     if (sampling.handler_lost)
-        buf_addf(out, "ended early: the program took the signal over\n");
+        buf_addf(out, "ended early: the program replaced our signal handler\n");
 }
 
 void sampling_thread_thread_begin(void)

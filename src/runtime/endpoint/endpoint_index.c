@@ -13,30 +13,31 @@
 struct row {
     const char *name, *description;
     uint64_t count;
-    const char *off; /* what would switch it on, NULL: it is */
+    const char *off; /* how to enable it; NULL: it is enabled */
 };
 
-/* What is served but is no snapshot. */
+/* What is served besides snapshots. */
 static const struct row others[] = {
-    {"cmdline", "The command line of the program, its arguments apart by NUL.",
+    {"cmdline",
+     "The command line of the program, with arguments separated by NUL bytes.",
      0, NULL},
     {"profile",
-     "CPU profile. It takes as long as the seconds parameter says (30 by "
-     "default); then open it with pprof.",
+     "CPU profile, measured for the time in the seconds parameter (30 by "
+     "default). Open it with pprof.",
      0, NULL},
     {"symbol",
      "Maps the program addresses in the query or in the body of a POST to "
      "function names.",
      0, NULL},
     {"trace",
-     "Which thread ran where and when, over the seconds of the parameter (1 "
-     "by default), as JSON for Perfetto or Chrome. Not the format of Go's "
-     "execution tracer.",
+     "Timeline of the threads on each CPU, recorded for the time in the "
+     "seconds parameter (1 by default), as JSON for Perfetto or Chrome. Not "
+     "the format of Go's execution tracer.",
      0, NULL},
     {"wall",
-     "Where threads are, running or not, over the seconds of the parameter "
-     "(30 by default), looked at hz times a second (50 by default), with a "
-     "label for the state.",
+     "Wall-clock profile of all threads, running or waiting, sampled hz times "
+     "a second (50 by default) for the time in the seconds parameter (30 by "
+     "default). Samples have a label for the state.",
      0, NULL},
 };
 
@@ -90,7 +91,7 @@ void endpoint_write_index(struct buf *out)
                      ".profile-name { display: inline-block; width: 8rem; }\n"
                      "</style>\n</head>\n<body>\n/debug/pprof/\n<br>\n"
                      "<p>Add debug=1 to a link to read a profile as text.</p>\n"
-                     "Profiles here:\n<table>\n"
+                     "Profiles:\n<table>\n"
                      "<thead><td>Count</td><td>Profile</td></thead>\n"));
     for (size_t i = 0; i < n; i++) {
         buf_addf(out, "<tr><td>%" PRIu64 "</td><td><a href='", rows[i].count);
@@ -99,8 +100,10 @@ void endpoint_write_index(struct buf *out)
         add_text(out, rows[i].name);
         buf_add(out, STR("</a></td></tr>\n"));
     }
-    buf_add(out, STR("</table>\n<a href=\"goroutine?debug=2\">all threads with "
-                     "their stacks</a>\n<br>\n<p>What they are:</p>\n<ul>\n"));
+    buf_add(
+        out,
+        STR("</table>\n<a href=\"goroutine?debug=2\">all threads with their "
+            "stacks</a>\n<br>\n<p>Profile descriptions:</p>\n<ul>\n"));
     for (size_t i = 0; i < n; i++) {
         buf_add(out, STR("<li><div class=profile-name>"));
         add_text(out, rows[i].name);

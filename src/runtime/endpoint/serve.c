@@ -175,7 +175,7 @@ static bool start(const struct serve_options *options, struct error *err)
     if (serving.server) {
         serve_options_release(&copy);
         return error_set_code(err, EALREADY,
-                              "the endpoint is up already, at %s",
+                              "the endpoint is already running at %s",
                               http_server_address(serving.server));
     }
     say_begin();

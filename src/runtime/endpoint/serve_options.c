@@ -64,7 +64,7 @@ static bool take_number(const char *variable, int base, uint64_t min,
     if (!value || !*value)
         return true;
     if (!str_to_u64(str_from(value), base, &n) || n < min || n > max)
-        return error_set(err, "%s=%s: want a number from %llu to %llu",
+        return error_set(err, "%s=%s: must be a number from %llu to %llu",
                          variable, value, (unsigned long long)min,
                          (unsigned long long)max);
     *to = n;
@@ -150,7 +150,7 @@ static bool check_together(const struct serve_options *o, struct error *err)
 static bool check_address(const struct serve_options *o, struct error *err)
 {
     if (strcmp(o->address, "0") == 0)
-        return error_set(err, "switched off: the address is 0");
+        return error_set(err, "disabled: the address is 0");
     return http_address_check(o->address, err);
 }
 
@@ -244,8 +244,8 @@ struct guard *serve_options_new_guard(const struct serve_options *o,
             /* Where everybody may read anyway no name can be wrong. */
             .hosts =
                 o->hosts || http_address_is_local(o->address) ? o->hosts : "*",
-            .host_hint = "the Host header is no address of this machine; if "
-                         "the name is right, allow it with PPROF_HOSTS",
+            .host_hint = "the Host header is not an address of this machine; "
+                         "if the name is right, allow it with PPROF_HOSTS",
             .say = say,
         },
         err);

@@ -214,8 +214,8 @@ static bool explain(enum leak_end end, int status, struct error *err)
         break;
     }
     return error_set(err,
-                     "the copy of the process that searches its memory "
-                     "was ended by signal %d",
+                     "the copy of the process that searches its memory was "
+                     "killed by signal %d",
                      WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 }
 
@@ -318,7 +318,7 @@ static void add_comments(struct buf *c, const struct search *s, int64_t age_ns,
              leaks, s->n, (long long)(age_ns / 1000000000));
     buf_addf(c, "pause: %lld us, to copy the process\n",
              (long long)(s->longest_pause_ns / 1000));
-    buf_addf(c, "memory looked through: %" PRIu64 " bytes\n", s->result->bytes);
+    buf_addf(c, "memory searched: %" PRIu64 " bytes\n", s->result->bytes);
     if (s->result->skipped)
         buf_addf(c, "memory that cannot be read: %" PRIu64 " bytes\n",
                  s->result->skipped);

@@ -82,8 +82,8 @@ static void watch_toggle(void)
     env.toggle = signal_number(text);
     if (env.toggle == 0 || sampler.sigaction(env.toggle, NULL, &old) != 0 ||
         old.sa_handler != SIG_DFL)
-        say_note("no CPU profile: %s is not a signal that the program leaves "
-                 "free (PPROF_CPUPROFILE_SIGNAL)",
+        say_note("no CPU profile: %s is not a signal that can be used "
+                 "(PPROF_CPUPROFILE_SIGNAL)",
                  text);
     else
         sampler.sigaction(env.toggle, &ours, NULL);

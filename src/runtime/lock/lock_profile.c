@@ -26,7 +26,7 @@ static void add_comments(struct buf *out, const struct stack_table *t,
         buf_addf(out, "dropped samples: %llu\n",
                  (unsigned long long)t->refused);
     if (mutex && lock_watch.lines.lost)
-        buf_addf(out, "waiters that nobody was charged for: %llu\n",
+        buf_addf(out, "waits that were not charged to a lock holder: %llu\n",
                  (unsigned long long)lock_watch.lines.lost);
     if (!lock_watch.has_hooks)
         buf_addf(out, "%s\n", LOCKS_NO_HOOKS);
@@ -102,16 +102,16 @@ static const char *switched_off(bool is_off, const char *how)
 
 const char *lock_block_off(void)
 {
-    return switched_off(locks_block_rate() <= 0,
-                        "PPROF_BLOCK_RATE=1000000 or "
-                        "pprof_set_block_profile_rate() switch it on");
+    return switched_off(
+        locks_block_rate() <= 0,
+        "set PPROF_BLOCK_RATE=1000000 or call pprof_set_block_profile_rate()");
 }
 
 const char *lock_mutex_off(void)
 {
     return switched_off(locks_mutex_fraction() <= 0,
-                        "PPROF_MUTEX_FRACTION=10 or "
-                        "pprof_set_mutex_profile_fraction() switch it on");
+                        "set PPROF_MUTEX_FRACTION=10 or call "
+                        "pprof_set_mutex_profile_fraction()");
 }
 
 static int by_delay(const void *a, const void *b)

@@ -37,9 +37,9 @@ static bool take_kind(struct str word, bool out[PUSH_KINDS], struct error *err)
             return true;
         }
     return error_set(err,
-                     "PPROF_PUSH: %" STR_FMT " is no profile that can be "
-                     "pushed; known are cpu, wall, heap, block, mutex and "
-                     "threads",
+                     "PPROF_PUSH: %" STR_FMT
+                     " cannot be pushed; known profiles are cpu, wall, heap, "
+                     "block, mutex and threads",
                      STR_ARG(word));
 }
 
@@ -80,7 +80,7 @@ static bool take_number(long long asked, const char *variable,
     else if (value && *value && !str_to_u64(str_from(value), 10, out))
         *out = UINT64_MAX;
     return (*out >= min && *out <= max) ||
-           error_set(err, "%s: want a number from %llu to %llu", variable,
+           error_set(err, "%s: must be a number from %llu to %llu", variable,
                      (unsigned long long)min, (unsigned long long)max);
 }
 

@@ -103,7 +103,7 @@ static struct pprof_profile *make_new(const char *name, int *code,
 
     if (custom_find(str_from(name))) {
         *code = EEXIST;
-        error_set(err, "there is a profile \"%s\" already", name);
+        error_set(err, "a profile \"%s\" already exists", name);
         return NULL;
     }
     p = n < CUSTOM_MAX ? make(name) : NULL;
@@ -198,7 +198,7 @@ static int add(struct pprof_profile *p, struct entry new, struct error *err)
     struct entry *e = find(p, new.key);
 
     if (e->record) {
-        error_set(err, "%s: the key is there already", p->name);
+        error_set(err, "%s: the key already exists", p->name);
         return EEXIST;
     }
     if (!new.record || p->n >= CUSTOM_MAX_ENTRIES ||

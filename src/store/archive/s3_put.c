@@ -43,8 +43,8 @@ static bool begin(struct upload *u, struct error *err)
     if (ok && !s3_xml_find(buf_str(&reply), STR("UploadId"), &id))
         ok = error_set(err,
                        "write s3://%" STR_FMT "/%" STR_FMT
-                       ": the server begins no upload of parts; is this an S3 "
-                       "endpoint?",
+                       ": the server did not start a multipart upload; is this "
+                       "an S3 endpoint?",
                        STR_ARG(u->bucket), STR_ARG(u->key));
     percent_encode(&u->id, buf_str(&id), "");
     buf_release(&reply);

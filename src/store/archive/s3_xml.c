@@ -162,7 +162,8 @@ static bool take(struct listing *l, const struct tag *t, struct buf *next,
         l->has_key = true;
     } else if (str_eq(t->name, STR("Size"))) {
         if (!str_to_u64(str_trim(t->text), 10, &l->size))
-            return error_set(err, "the listing has a size that is no number");
+            return error_set(err,
+                             "the listing has a size that is not a number");
     } else if (str_eq(t->name, STR("NextContinuationToken"))) {
         add_text(next, t->text);
     }
