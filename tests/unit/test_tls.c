@@ -1,5 +1,5 @@
 /*
- * http/openssl.h says by itself what OpenSSL's headers say: is it the same?
+ * http/tls/openssl.h says by itself what OpenSSL's headers say: is it the same?
  * Everything else about TLS is in tests/e2e/test_security.py.
  */
 #include "test.h"

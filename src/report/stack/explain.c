@@ -1,8 +1,8 @@
 /*
  * -explain: what got slower and faster since the base, in plain words.
  *
- * First the places in the call tree where it happened (see place.h), each
- * with its share of all that got slower, or faster.  Then the functions
+ * First the places in the call tree where it happened (see change_search.h),
+ * each with its share of all that got slower, or faster.  Then the functions
  * whose own cost changed most, wherever they are called from: what a slower
  * allocator looks like, for example, which no single place can show.
  */

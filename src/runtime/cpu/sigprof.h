@@ -29,7 +29,7 @@ struct thread_state {
     uint32_t at_fork;     /* what to undo after fork, see state.c */
     uint64_t stack_limit; /* of a thread whose start we saw, else 0 */
     uint64_t stack_start; /* its lowest address */
-    uint32_t labels;      /* the set that is on, see labels.h */
+    uint32_t labels;      /* the set that is on, see thread_labels.h */
     uint64_t lock_random; /* of locks.c */
     uint64_t own_caller;  /* where it entered the library, see own_thread.h */
     bool is_own;          /* a thread of ours, or inside the library */

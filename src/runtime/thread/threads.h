@@ -32,7 +32,7 @@ struct thread_info {
     bool was_blocked; /* it waited: of its registers only some are known */
     bool has_stack;
     enum unwind_end end;
-    uint32_t labels; /* see labels.h */
+    uint32_t labels; /* see thread_labels.h */
     uint32_t n;
     uint64_t first;                    /* its frames start here in frames */
     uint64_t registers[ASK_REGISTERS]; /* sp first; 0: not known */
@@ -58,8 +58,8 @@ void threads_release(struct threads *t);
 size_t threads_count(void);
 
 /* The dump as counted stacks, for the profile, tagged with the labels of the
- * threads (labels.h) and, if wanted, the threads themselves.  False: out of
- * memory. */
+ * threads (thread_labels.h) and, if wanted, the threads themselves.  False: out
+ * of memory. */
 bool threads_aggregate(const struct threads *t, bool tag_threads,
                        struct stack_table *out);
 

@@ -30,10 +30,11 @@ struct profile_spec {
     /* Not 0: the second type is the first times this (cpu = samples *
      * period) and is not counted in the table. */
     int64_t second_is_first_times;
-    const char *size_label; /* not NULL: the tag is a size_tag (labels.h), and
-                               its size is shown under this name */
-    bool has_label_tags;    /* the tag is a label_tag (labels.h) */
-    struct buf comments;    /* lines; the caller releases it */
+    /* If not NULL, tags are size_tags (thread_labels.h), and sizes are shown
+     * under this name. */
+    const char *size_label;
+    bool has_label_tags; /* tags are label_tags (thread_labels.h) */
+    struct buf comments; /* lines; the caller releases it */
 };
 
 /* Appends the profile to out.  False: out is full or memory is out. */
