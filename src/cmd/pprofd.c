@@ -26,7 +26,8 @@ static const char usage[] =
     "  stats      show what uses the space of a store\n"
     "  export     write the profiles of a store to a directory\n"
     "  import     read profiles from an exported directory or a collector\n"
-    "  schema     print the tables of a store on ClickHouse\n"
+    "  schema     print the SQL that creates the tables of a store on "
+    "ClickHouse\n"
     "  version    print the version\n"
     "\n"
     "Flags of serve:\n"
@@ -45,7 +46,7 @@ static const char usage[] =
     "certificates\n"
     "  --token-file FILE   admit clients with tokens\n"
     "  --kubernetes        admit clients whom the cluster authorizes\n"
-    "  --insecure          admit everybody who can reach the address\n"
+    "  --insecure          admit all clients that can reach the address\n"
     "  --log.level LEVEL   debug, info, warn or error\n"
     "\n"
     "`pprofd COMMAND -h` describes the flags of another command.\n"
@@ -73,7 +74,7 @@ static const struct {
      "  --token-file FILE --tls-ca FILE --tls-cert FILE --tls-key FILE\n"
      "                    credentials for the collector\n"
      "Without --config, pods are discovered with the flags of kprofefe.\n"
-     "Exits with 1 if a target failed; each has a line on stderr.\n"},
+     "Exits with 1 if a profile could not be fetched; stderr says which.\n"},
     {"query", query_command,
      "usage: pprofd query [--data DIR] WHAT [SELECTOR] [FLAGS]\n"
      "Answers a query from a store, as the API of a server does.  WHAT is\n"
@@ -82,12 +83,11 @@ static const struct {
      "  profiles [--limit N]     single profiles, the newest first\n"
      "  series [--step TIME] [--by LABEL]   totals over time\n"
      "  function --name NAME     one function over time\n"
-     "  top [--n N] [--focus REGEXP ...]    the costliest functions\n"
+     "  top [--n N] [--focus REGEXP ...]    the most expensive functions\n"
      "  merge                    the sum of all profiles, as a profile\n"
      "  diff [--base_from TIME --base_to TIME]   a difference, as a profile\n"
      "\n"
-     "SELECTOR is like 'cpu{service=\"api\"}'; without it, all profiles "
-     "count.\n"
+     "SELECTOR is like 'cpu{service=\"api\"}'; the default is all profiles.\n"
      "  --from TIME, --to TIME   now-1h, 2026-01-31T08:00:00Z; default: the\n"
      "                           last hour, for services and labels all times\n"
      "  --json                   print JSON instead of a table\n"
@@ -100,18 +100,16 @@ static const struct {
     {"check", check_command,
      "usage: pprofd check [--data DIR]\n"
      "Reads a whole store and reports what is wrong with it, and what to do.\n"
-     "The exit code is 1 if there is anything.\n"},
+     "Exits with 1 if it finds a problem.\n"},
     {"stats", stats_command,
      "usage: pprofd stats [--data DIR]\n"
      "Shows what uses the space of a store: services, types, stacks and\n"
      "names.  Stop the server first.\n"},
     {"schema", schema_command,
      "usage: pprofd schema [--plain] [--store URL] [--cluster NAME]\n"
-     "Prints the statements that make the tables of a store on ClickHouse, "
-     "for\n"
-     "databases where pprofd may not make them itself.  --plain is for "
-     "servers\n"
-     "before 20.3.\n"},
+     "Prints the statements that create the tables of a store on ClickHouse,\n"
+     "for databases where pprofd may not create them itself.  --plain is for\n"
+     "servers before 20.3.\n"},
     {"export", export_command,
      "usage: pprofd export [--data DIR] TO-DIRECTORY\n"
      "       pprofd export [--data DIR] [--s3-endpoint URL] "
@@ -125,9 +123,9 @@ static const struct {
      "s3://BUCKET/PREFIX ...\n"
      "Reads profiles from directories and buckets that `pprofd export` or the\n"
      "archive of a server has written, from buckets of profefe, and from\n"
-     "running collectors: pprofd or profefe.  Profiles that are there already\n"
-     "are not stored twice.  Stop the server of --data\n"
-     "first.\n" S3_HELP},
+     "running collectors: pprofd or profefe.  Profiles that are already "
+     "stored\n"
+     "are not stored twice.  Stop the server of --data first.\n" S3_HELP},
 };
 
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };

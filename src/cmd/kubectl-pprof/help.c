@@ -14,7 +14,7 @@ const char help_text[] =
     "URL\n"
     "  kubectl pprof dump NAME         stacks of all goroutines or threads\n"
     "  kubectl pprof trace NAME -o F   a Go execution trace\n"
-    "  kubectl pprof targets [-A]      what can be profiled, and why not\n"
+    "  kubectl pprof targets [-A]      which pods can be profiled, or why not\n"
     "  kubectl pprof preset [list|NAME]\n"
     "  kubectl pprof enable|disable deploy/NAME    scrape annotations; asks "
     "first\n"

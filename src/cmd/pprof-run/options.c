@@ -16,7 +16,7 @@
 
 const char run_options_usage[] =
     "usage: pprof-run [options] PROGRAM [ARGUMENT...]\n"
-    "Runs PROGRAM with profiling switched on, without changing it.\n"
+    "Runs PROGRAM with profiling enabled, without changing it.\n"
     "\n"
     "Profiles over HTTP:\n"
     "  -addr ADDRESS      serve /debug/pprof/ at 127.0.0.1:6060,\n"
@@ -31,13 +31,13 @@ const char run_options_usage[] =
     "  -labels LIST       labels: region=eu,version=1.3 (PPROF_LABELS)\n"
     "  -push LIST         of cpu, wall, heap, block, mutex and threads;\n"
     "                     default cpu (PPROF_PUSH)\n"
-    "  -push-interval SECONDS  from push to push; default 60\n"
+    "  -push-interval SECONDS  time between pushes; default 60\n"
     "                     (PPROF_PUSH_INTERVAL)\n"
     "  -push-seconds SECONDS  length of CPU and wall profiles; default\n"
-    "                     10; the interval's length means no pause\n"
+    "                     10; if it equals the interval, there is no pause\n"
     "                     (PPROF_PUSH_SECONDS)\n"
-    "  -push-exit SECONDS how long the program's end may wait for the last\n"
-    "                     push; default 2; 0 disables it\n"
+    "  -push-exit SECONDS how long the exit of the program may wait for the\n"
+    "                     last push; default 2; 0 disables it\n"
     "                     (PPROF_PUSH_EXIT)\n"
     "  -collector-ca FILE trusted CAs; default: those of the system\n"
     "                     (PPROF_COLLECTOR_CA)\n"
@@ -56,7 +56,7 @@ const char run_options_usage[] =
     "  -wallprofile FILE  wall-clock time of threads, running or waiting\n"
     "                     (PPROF_WALLPROFILE)\n"
     "  -blockprofile FILE where threads wait (PPROF_BLOCKPROFILE)\n"
-    "  -mutexprofile FILE which code holds locks that others wait for\n"
+    "  -mutexprofile FILE code that holds locks while others wait for them\n"
     "                     (PPROF_MUTEXPROFILE)\n"
     "\n"
     "How to measure:\n"
@@ -93,11 +93,11 @@ const char run_options_usage[] =
     "                     URI (PPROF_CLIENT_ALLOW)\n"
     "  -token-file FILE   accept clients with a token or user:password from\n"
     "                     this file, one per line (PPROF_TOKEN_FILE)\n"
-    "  -kubernetes        accept users who may read the URL according to\n"
-    "                     the cluster's RBAC rules (PPROF_KUBERNETES)\n"
+    "  -kubernetes        accept users whom the cluster's RBAC rules allow\n"
+    "                     to read the URL (PPROF_KUBERNETES)\n"
     "  -hosts NAMES       accept these names in the Host header\n"
     "                     (PPROF_HOSTS)\n"
-    "  -insecure          accept all clients, also from other machines\n"
+    "  -insecure          accept all clients, even from other machines\n"
     "                     (PPROF_INSECURE)\n"
     "  -unix-mode OCTAL   mode of a Unix socket; default 600\n"
     "                     (PPROF_UNIX_MODE)\n"
@@ -109,9 +109,9 @@ const char run_options_usage[] =
     "                     (PPROF_MAX_REPLY_MB)\n"
     "  -max-connections N simultaneous connections; default 64\n"
     "                     (PPROF_MAX_CONNECTIONS)\n"
-    "  -max-requests N    requests per client and minute; default 600,\n"
+    "  -max-requests N    requests per client per minute; default 600,\n"
     "                     0 for no limit (PPROF_MAX_REQUESTS)\n"
-    "  -max-cpu PERCENT   CPU time for requests, in percent of one CPU;\n"
+    "  -max-cpu PERCENT   CPU time for requests, as a percentage of one CPU;\n"
     "                     default 2, 0 for no limit (PPROF_MAX_CPU)\n";
 
 const char *const run_options_files[] = {
@@ -192,7 +192,7 @@ static bool is_flag(const char *word, const char *name)
 }
 
 /* Puts one flag into the environment; the number of words that it takes, 0 if
- * it is none of ours. */
+ * it is not one of ours. */
 static int take_flag(char **argv, struct error *err)
 {
     const char *name = name_of(argv[0]);

@@ -23,7 +23,7 @@ const struct command commands[] = {
     {"flame", REPORT_FLAME, NULL, NULL, NULL, false, true, USAGE_REPORT, false,
      true, "Draws a flame graph in the terminal"},
     {"folded", REPORT_FOLDED, NULL, NULL, NULL, false, true, USAGE_REPORT,
-     false, true, "Outputs one line a stack, for flame graph tools"},
+     false, true, "Outputs one line per stack, for flame graph tools"},
     {"gif", REPORT_DOT, "gif", "gif", NULL, false, false, USAGE_REPORT, false,
      true, "Outputs a graph image in GIF format"},
     {"gv", REPORT_DOT, "ps", "ps", "gv --noantialias", false, false,

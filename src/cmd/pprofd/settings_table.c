@@ -75,7 +75,7 @@ const struct setting settings_table[] = {
      "name of a ClickHouse cluster: replicated tables, sharded by service"},
     {"storage", "store_timeout", "store-timeout", SETTING_DURATION,
      AT(store_timeout_ns), "20s",
-     "how long an insert into ClickHouse is waited for and repeated"},
+     "how long to wait for an insert into ClickHouse and repeat it"},
     {"storage", "wal", "wal", SETTING_TEXT, AT(wal), "",
      "directory for profiles that ClickHouse cannot take at the moment"},
     {"storage", "wal_max", "wal-max", SETTING_BYTES, AT(wal_max), "1GB",
