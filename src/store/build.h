@@ -6,9 +6,9 @@
 #include "store/row.h"
 
 /*
- * Makes a segment: collects rows from one or more dictionaries, then writes
- * one dictionary with just what they use, and blocks of rows sorted by
- * series and time.  Sealing, joining and downsampling all end here.
+ * Builds a segment: collects rows from one or more dictionaries, then writes
+ * one dictionary with only what they use, and blocks of rows sorted by series
+ * and time.  Sealing, joining and downsampling all use it.
  *
  * A block has two parts, each compressed: the descriptions of its rows, and
  * their samples.  Within a block a row may be stored as changes to the one
@@ -25,7 +25,7 @@ struct build_row {
 
 struct builder {
     struct dict d;
-    bool borrows;  /* the dictionary is somebody else's */
+    bool borrows;  /* the dictionary is borrowed */
     unsigned kind; /* of the rows that are added; kinds share no block */
     struct build_row *rows;
     size_t n, cap;

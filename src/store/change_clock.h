@@ -10,15 +10,15 @@
  * Counts changes of stored profiles by the minute of their time, so that an
  * answer about a range can be kept until something in that range changes.
  *
- * A writer counts a change after readers can see it.  A reader reads the
- * clock before it looks at the profiles: a change that it may have missed
- * then gives another reading.  Minutes share counters, so a reading may change
- * without need; it never stays the same when it should not.
+ * A writer counts a change after readers can see it.  A reader reads the clock
+ * before it looks at the profiles: a change that it may have missed then gives
+ * another reading.  Minutes share counters, so a reading may change
+ * unnecessarily, but it always changes when it has to.
  */
 enum { CHANGE_COUNTERS = 1 << 14 };
 
 struct change_clock {
-    atomic_ullong all; /* changes that may concern any time */
+    atomic_ullong all; /* changes that may affect any time */
     atomic_ullong minutes[CHANGE_COUNTERS];
 };
 

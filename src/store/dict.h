@@ -50,8 +50,8 @@ struct dict {
     size_t n_nodes, nodes_cap;
     uint32_t *node_slots; /* node number; 0 is free */
     size_t node_mask;
-    uint64_t node_seed; /* strangers choose the stacks */
-    /* Location by mapping and address alone, to guess with: see intern.c. */
+    uint64_t node_seed; /* seeded, because the stacks are untrusted */
+    /* Location by mapping and address alone, as a first guess: see intern.c. */
     uint32_t *guess; /* number + 1 */
     size_t guess_mask;
 };

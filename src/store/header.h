@@ -4,7 +4,7 @@
 #include "store/dict.h"
 
 /*
- * What a header record (DICT_HEADER) says about the sample types of a profile.
+ * Reads the sample types of a profile from its header record (DICT_HEADER).
  */
 
 /* How many sample types a header has, and a bit for each cumulative one (of
@@ -21,8 +21,8 @@ bool dict_header_type(const struct dict *d, uint32_t header, size_t i,
 bool dict_header_find_type(const struct dict *d, uint32_t header,
                            struct str name, size_t *out);
 
-/* Does a type of this name count from the start of the program
- * ("alloc_space"), unless the sender says that it is a difference? */
+/* Returns true if a type of this name counts from the start of the program
+ * ("alloc_space"), unless the sender says that it is a difference. */
 bool type_counts_from_start(struct str type);
 
 #endif

@@ -7,8 +7,8 @@
 
 /*
  * A profile on its way into the store: profile.proto read in one pass into
- * arrays that are used again for the next one, so that the usual profile
- * costs no allocation, no page fault and no copied text.
+ * arrays that are reused for the next profile, so that a typical profile causes
+ * no allocation, no page fault and no copy of its texts.
  *
  * Indices are those of the arrays here; texts are indices into `strings`,
  * whose views point into the bytes that were read.  A sample's labels are in
@@ -92,9 +92,9 @@ void intake_clear(struct intake *in); /* for the next one */
 
 enum intake_verdict {
     INTAKE_OK,
-    INTAKE_OTHER,     /* not plainly a sound profile.proto: ask
-                         profile_read_memory() what is wrong with it */
-    INTAKE_TOO_LARGE, /* the error says which bound */
+    INTAKE_OTHER,     /* not certainly a valid profile.proto:
+                         profile_read_memory() decides */
+    INTAKE_TOO_LARGE, /* the error names the limit */
     INTAKE_NO_MEMORY,
 };
 

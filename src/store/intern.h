@@ -11,7 +11,7 @@
 
 /*
  * Counts the values of each sample label, so that request ids and the like
- * cannot fill a dictionary: what is over the bound is dropped and counted.
+ * cannot fill a dictionary: values above the limit are dropped and counted.
  */
 struct label_guard {
     uint32_t max_values; /* of one key */
@@ -23,7 +23,7 @@ struct label_guard {
 
 void label_guard_release(struct label_guard *g);
 
-/* Scratch, used again from profile to profile. */
+/* Scratch memory, reused from profile to profile. */
 struct interner {
     uint32_t *strings, *functions, *mappings, *locations; /* number + 1 */
     size_t strings_cap, functions_cap, mappings_cap, locations_cap;

@@ -4,8 +4,8 @@
 #include "store/store.h"
 
 /*
- * How a store is to be run.  What is said about intake and retention goes for
- * every engine; the rest is the embedded one's.
+ * Options of a store.  Those for intake and retention apply to every engine;
+ * the rest to the embedded one.
  */
 
 /* Coarser copies of the data, for long ranges. */
@@ -13,9 +13,9 @@ enum store_level { STORE_RAW, STORE_MINUTE, STORE_HOUR, STORE_DAY };
 enum { STORE_LEVELS = 4 };
 
 /*
- * How long to keep what.  The first rule whose service and type match a
- * series decides; an empty text matches every service or type.  0 keeps for
- * ever; which sums are made is for store_options.levels to say.
+ * Retention rules.  The first rule whose service and type match a series
+ * applies; an empty text matches every service or type. 0 keeps for ever.
+ * store_options.levels chooses which sums are made.
  */
 struct store_retention {
     struct str service, type;
@@ -27,16 +27,16 @@ struct store_options {
     const char *dir; /* of the embedded engine; made if it does not exist */
 
     /* Intake. */
-    size_t body_bytes;     /* of one put as it comes in */
+    size_t body_bytes;     /* of one put as it was sent */
     size_t inflated_bytes; /* after gunzip */
     size_t large_puts;     /* at a time, of over 2 MB inflated */
     size_t queue_profiles, queue_bytes;
     size_t commit_profiles; /* most profiles per commit */
-    int64_t commit_wait_ns; /* a commit waits this long for others */
+    int64_t commit_wait_ns; /* a commit waits this long for more puts */
 
-    /* Bounds on what one put may bring; over them it is STORE_TOO_LARGE. */
+    /* Limits for one put; a larger one is STORE_TOO_LARGE. */
     size_t max_samples, max_depth, max_nodes, max_labels, max_label_bytes;
-    /* Values per sample label key and open segment; over it the label is
+    /* Values per sample label key and open segment; above it the label is
      * dropped and counted. */
     uint32_t max_label_values;
 

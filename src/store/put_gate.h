@@ -6,9 +6,9 @@
 #include "store/put_read.h"
 
 /*
- * The way of a put into any engine: a profile whose id is there already is not
- * stored again, room in the queue is taken, the bytes are read.  Then the
- * engine queues it, and calls put_gate_leave() when it is done with it.
+ * The first steps of a put, for any engine: a profile whose id exists is not
+ * stored again, space in the queue is reserved, the bytes are read.  Then the
+ * engine queues it, and calls put_gate_leave() when it has finished.
  */
 
 /* A put that has been read.  Labels are sorted, in c->labels. */

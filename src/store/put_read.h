@@ -33,12 +33,12 @@ struct put_bounds {
     atomic_int *large_puts; /* being read now */
 };
 
-/* Is what the put says about itself within the limits? */
+/* Returns true if the put's description is within the limits. */
 enum store_status put_check(const struct put_bounds *s,
                             const struct store_put *put, struct error *err);
 
-/* Reads the profile into c->in.  c->model and c->is_large are for the caller
- * to give back. */
+/* Reads the profile into c->in.  The caller releases c->model and
+ * c->is_large. */
 enum store_status put_read(const struct put_bounds *s,
                            const struct store_put *put, struct scratch *c,
                            struct error *err);
@@ -46,7 +46,7 @@ enum store_status put_read(const struct put_bounds *s,
 /* Fills c->labels, by key, equal keys in their order.  False: no memory. */
 bool put_sort_labels(struct scratch *c, const struct store_put *put);
 
-/* When the profile was made. */
+/* The time of the profile. */
 int64_t put_created_at(const struct put_bounds *s, const struct store_put *put,
                        const struct intake *in);
 int64_t put_now(const struct store_options *o);

@@ -12,10 +12,9 @@
  *     rebuild_sample(&b, node, labels, values) …
  *     p = rebuild_end(&b);
  *
- * Mappings come in the order of the image.  Locations and functions come in
- * the order of their first use.  The profile lives in an arena, so running
- * out of memory is not reported here; what it takes is bounded by what is
- * stored.
+ * Mappings come in the order of the image.  Locations and functions come in the
+ * order of their first use.  The profile lives in an arena, so running out of
+ * memory is not reported here; the memory needed is bounded by what is stored.
  */
 struct rebuilder {
     struct profile *p;

@@ -14,7 +14,7 @@
 enum row_flag {
     ROW_OPAQUE = 1,  /* the bytes are kept elsewhere; no samples */
     ROW_CHANGES = 2, /* the row before it is known, so `changes` counts */
-    ROW_RESTART = 4, /* counts whole: the process has started anew */
+    ROW_RESTART = 4, /* counts as a whole: the process has been restarted */
     ROW_SUM = 8,     /* the sum of several profiles; the cumulative types have
                         a second column each, behind the others, with the
                         sums of the changes */
@@ -93,7 +93,7 @@ void row_pack(const struct row_samples *s, int64_t period, struct buf *out);
 void row_pack_changes(const struct row_samples *s,
                       const struct row_samples *before, struct buf *out);
 
-/* Does the packed form need the row before it? */
+/* Returns true if the packed form needs the row before it. */
 bool row_is_changes(struct str packed);
 
 /*

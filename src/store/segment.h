@@ -31,8 +31,8 @@ bool segment_unpack(struct str packed, struct dict *d, struct error *err);
 bool segment_unpack_head(struct str packed, struct dict *d, struct error *err);
 
 /*
- * Compressed bytes with a checksum.  `limit` bounds what a damaged or hostile
- * input may make of itself.
+ * Compressed bytes with a checksum. `limit` bounds the size to which a damaged
+ * or hostile input may expand.
  */
 bool squeeze(struct str bytes, int level, struct buf *out);
 bool unsqueeze(struct str bytes, size_t limit, struct buf *out,

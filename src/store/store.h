@@ -39,7 +39,7 @@ enum store_status {
     STORE_BUSY,      /* the queue is full, try again: 503 */
     STORE_NOT_FOUND, /* no such profile: 404 */
     STORE_LIMITED,   /* the budget ran out; store_progress says where: 422 */
-    STORE_CANCELLED, /* budget->cancelled() said so */
+    STORE_CANCELLED, /* budget->cancelled() returned true */
     STORE_FAILED,    /* disk full, corrupt page, out of memory: 500 */
 };
 
@@ -257,7 +257,7 @@ struct store_count {
 typedef bool store_each_count(void *arg, const struct store_count *c);
 
 /*
- * What the store holds and does, for metrics and `stats`.
+ * The store's figures, for metrics and `stats`.
  */
 struct store_stats {
     uint64_t disk_bytes;   /* all files */
@@ -275,8 +275,8 @@ struct store_stats {
     uint64_t background_errors;
     char last_background_error[256];
 
-    /* Why profiles cannot be written now; "" if they can.  The store may
-     * accept them nevertheless, into its log. */
+    /* Why profiles cannot be written at the moment; "" if they can.  The store
+     * may still accept them into its log. */
     char trouble[256];
     bool is_unreachable; /* neither written nor read, nor logged */
 };
@@ -497,11 +497,10 @@ store_get_version(struct store *s, const struct store_query *q,
 }
 
 /*
- * A number that is another one when profiles from `from_ns` to `to_ns` came or
- * went since it was asked for; at once, without reading any.  0: the engine
- * does not know, because others write to the same database.  Ask before the
- * profiles are read: then what was read fits the number, or the number is
- * another one already.
+ * A number that changes when profiles from `from_ns` to `to_ns` are added or
+ * deleted; immediate, without reading any. 0: the engine does not know, because
+ * others write to the same database.  Get it before reading the profiles: then
+ * what was read matches the number, or the number has already changed.
  */
 static inline uint64_t store_changes(struct store *s, int64_t from_ns,
                                      int64_t to_ns)

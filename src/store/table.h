@@ -8,8 +8,8 @@
 #include "base/str.h"
 
 /*
- * Byte strings, each stored once and numbered from 0 in the order of their
- * coming.  Nothing is removed.
+ * Byte strings, each stored once and numbered from 0 in order of arrival.
+ * Nothing is removed.
  *
  * The index that finds equal strings is built with the first table_intern();
  * a table that is only read or appended to has none.

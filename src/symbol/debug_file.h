@@ -11,8 +11,8 @@
  * DEBUGINFOD_URLS is set, from the servers that it names, through
  * libdebuginfod.  Nothing is fetched from anywhere else.
  *
- * A file with another build id is never taken; one found by its name alone
- * must have the checksum that the link tells.
+ * A file with another build id is never taken; one found by its name alone must
+ * have the checksum in the link.
  */
 
 /* Returns its file descriptor, the caller's to close, and its path; -1:
@@ -21,7 +21,7 @@ int debug_file_find(struct arena *a, const struct elf_file *elf,
                     const char *path, struct str build_id,
                     const char **path_out);
 
-/* Has the file .debug_info? */
+/* Returns true if the file has .debug_info. */
 bool debug_file_is_one(const struct elf_file *elf);
 
 /* The build id as hex digits, "" when there is none. */

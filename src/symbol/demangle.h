@@ -17,16 +17,16 @@ enum demangle_mode {
     DEMANGLE_NONE,
 };
 
-/* Appends the readable form; false (and nothing appended) when the name is
- * no mangled one. */
+/* Appends the readable form; false (and nothing appended) if the name is not
+ * mangled. */
 bool demangle_name(struct str mangled, enum demangle_mode mode,
                    struct buf *out);
 
 /*
- * Gives every function of the profile its readable name, from its system
- * name.  One that has a different name already is left alone unless `force`,
- * or unless that is its system name demangled in full, as libpprof writes it.
- * Names that are no mangled ones but look like C++ lose what the mode drops.
+ * Gives every function of the profile its readable name, from its system name.
+ * One that has a different name already is left alone unless `force`, or unless
+ * that is its system name demangled in full, as libpprof writes it.  Names that
+ * are not mangled but look like C++ lose the parts that the mode drops.
  */
 void demangle_profile(struct profile *p, enum demangle_mode mode, bool force);
 

@@ -6,7 +6,7 @@
 #include "symbol/object.h"
 
 /*
- * The kernel that runs here, and what it maps into every process.
+ * The running kernel, and the vDSO that it maps into every process.
  *
  * Both are used only for a mapping whose build id is theirs: a profile of
  * another machine or of before an update has other addresses.

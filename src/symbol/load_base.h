@@ -6,11 +6,11 @@
 #include "symbol/object_types.h"
 
 /*
- * What to subtract from an address of the profiled process to get the
- * address inside the ELF file, from how the process had the file mapped.
+ * Computes what to subtract from an address of the profiled process to get the
+ * address inside the ELF file, given the process's mapping of the file.
  *
- * `address` is one that was sampled: when several segments fit the mapping
- * it decides.
+ * `address` is a sampled address, which decides if several segments fit the
+ * mapping.
  */
 bool load_base_find(const struct elf_file *elf, const char *path,
                     struct object_mapping mapping, uint64_t address,

@@ -6,7 +6,7 @@
 #include "base/str.h"
 
 /*
- * What an object (symbol/object.h) and its parts speak of.
+ * Types of an object (symbol/object.h) and its parts.
  */
 
 /* How the profiled process had the file mapped. */

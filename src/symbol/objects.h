@@ -6,8 +6,8 @@
 #include "symbol/object.h"
 
 /*
- * What reports on code need of binaries, as a struct of functions, so that
- * tests can put in their own and need no binaries.
+ * Access to binaries for reports on code, as a struct of functions, so that
+ * tests can provide their own and need no binaries.
  */
 
 /* The names that share an address; `end` is the last byte before the next

@@ -5,9 +5,9 @@
 #include "symbol/symbolize_request.h"
 
 /*
- * Asks the servers that the profile came from ("symbolz"): function names
- * for the addresses of each mapping that has none.  A server that does not
- * answer is asked once and costs a line in `messages`.
+ * Asks the servers that the profile came from ("symbolz"): function names for
+ * the addresses of each mapping that has none.  A server that does not answer
+ * is asked only once, and reported in a line of `messages`.
  */
 void symbolize_remote(struct profile *p,
                       const struct symbolize_request *request, bool force,

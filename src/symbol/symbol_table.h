@@ -32,7 +32,8 @@ bool symbol_table_read(struct symbol_table *t, struct arena *a,
                        const struct elf_file *elf, uint32_t type);
 void symbol_table_release(struct symbol_table *t);
 
-/* What holds an address of the file, or NULL, and its texts ("": none). */
+/* The symbol that contains an address of the file, or NULL, and its texts ("":
+ * none). */
 const struct symbol_entry *symbol_table_find(const struct symbol_table *t,
                                              uint64_t address);
 struct str symbol_table_name(struct symbol_table *t,
@@ -40,7 +41,7 @@ struct str symbol_table_name(struct symbol_table *t,
 struct str symbol_table_file(struct symbol_table *t,
                              const struct symbol_entry *s);
 
-/* Is `name` one of the names of where the symbol starts? */
+/* Returns true if `name` is one of the names of the symbol's start address. */
 bool symbol_table_is_called(struct symbol_table *t,
                             const struct symbol_entry *s, struct str name);
 

@@ -12,9 +12,8 @@
  */
 
 /*
- * Fills in lines and functions in place.  A binary that cannot be read and a
- * server that does not answer cost a line in `messages`; the profile is there
- * all the same.
+ * Fills in lines and functions in place.  Binaries that cannot be read and
+ * servers that do not answer are reported in `messages`; they are not failures.
  */
 void symbolize_profile(struct profile *p,
                        const struct symbolize_request *request,

@@ -4,8 +4,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-/* Where the addresses of a mapping can be asked for: the mapping is the one
- * whose file name or build id is `key`, and starts at `start` over there. */
+/* Where to ask for the addresses of a mapping: the mapping whose file name or
+ * build id is `key`, which starts at `start` on that server. */
 struct symbolize_source {
     struct str key;
     struct str url; /* from which the profile was fetched */

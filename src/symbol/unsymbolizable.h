@@ -6,8 +6,8 @@
 #include "base/str.h"
 
 /*
- * Is there nothing to be found for such a file: [vdso], /dev/dri/…, //anon,
- * memfds, no name at all?
+ * Returns true if such a file has no symbols: [vdso], /dev/dri/…, //anon,
+ * memfds, no name at all.
  */
 bool symbolize_is_unsymbolizable(struct str file);
 

@@ -9,11 +9,10 @@
  * object_key.h.
  *
  * archive_add() writes a profile to a spool on disk and returns; threads send
- * what is there.  Whatever goes wrong with the bucket is tried again until it
- * works, with growing pauses, across restarts.  Nobody waits for the bucket;
- * if it is away for so long that the spool is full, further profiles are
- * counted and left out: they are in the store, and `pprofd export` to the same
- * place adds them later.
+ * what is there.  Failed requests are repeated until they succeed, with growing
+ * pauses, across restarts.  Nobody waits for the bucket.  If it is unavailable
+ * for so long that the spool is full, further profiles are counted and skipped:
+ * they are in the store, and `pprofd export` to the same place adds them later.
  */
 struct archive;
 
@@ -29,18 +28,19 @@ struct archive_options {
 struct archive_stats {
     uint64_t waiting, waiting_bytes; /* in the spool */
     uint64_t sent, sent_bytes;       /* since start, like all below */
-    uint64_t failures;               /* to send; each is tried again */
+    uint64_t failures;               /* failed attempts to send; each is
+                                        repeated */
     uint64_t full;       /* profiles left out: no room in the spool */
     uint64_t unwritable; /* … the spool could not be written */
     uint64_t long_keys;  /* … the key is longer than S3 allows */
     uint64_t damaged;    /* … records of the spool that were damaged */
-    bool is_failing;     /* the last try was a failure */
+    bool is_failing;     /* the last attempt failed */
 };
 
 struct archive *archive_new(const struct archive_options *o, struct error *err);
 
-/* Sends what waits, but for `patience_ns` at most and only while that works;
- * the rest stays in the spool.  NULL is allowed. */
+/* Sends waiting profiles, for at most `patience_ns` and only while that
+ * succeeds; the rest stays in the spool.  NULL is allowed. */
 void archive_free(struct archive *a, int64_t patience_ns);
 
 /* From any thread; does not wait for the bucket.  `is_delta` as in

@@ -5,9 +5,9 @@
 
 /*
  * A store whose profiles also go to an archive: `inner` does everything, and
- * what it has stored is added to the archive before the caller is told.
- * Puts keep a copy of the profile until then; more than `memory_bytes` of
- * copies at a time make further puts STORE_BUSY.
+ * what it has stored is added to the archive before the caller is told.  Puts
+ * keep a copy of the profile until then; if the copies exceed `memory_bytes`,
+ * further puts return STORE_BUSY.
  *
  * Takes both over; store_close() closes `inner`, then the archive, which may
  * take `patience_ns` to send what waits.  NULL: out of memory, and both are

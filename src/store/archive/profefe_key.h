@@ -14,8 +14,8 @@
  * and the name stays like that, as in profefe's own listings.
  */
 
-/* Fills in all but the bytes; what is before "P0." does not matter.  Texts are
- * from the arena.  False if the key is not of this form. */
+/* Fills in everything except the bytes; anything before "P0." is ignored.
+ * Texts are from the arena.  False if the key is not of this form. */
 bool profefe_key_parse(struct arena *a, struct str key, struct store_put *out,
                        struct store_id *id);
 

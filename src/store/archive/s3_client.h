@@ -12,12 +12,12 @@
  * Objects of an S3 bucket: put, get, list.
  *
  * Requests are signed, and address the bucket in the path, which every
- * S3-compatible server understands.  Redirects are not followed.  What may go
- * away (no connection, status 5xx, SlowDown) is tried again a few times, with
+ * S3-compatible server understands.  Redirects are not followed.  Temporary
+ * failures (no connection, status 5xx, SlowDown) are retried a few times, with
  * growing pauses.  One thread at a time.
  *
- * Errors have the code and the words of the server, bucket and key, and what
- * to do about it; never a key or a token.
+ * Errors contain the server's code and message, bucket and key, and what to do
+ * about it; never a secret key or a token.
  */
 #define S3_PART_BYTES ((size_t)8 << 20)       /* larger objects go in parts */
 #define S3_OBJECT_MAX (10000 * S3_PART_BYTES) /* S3 allows 10,000 parts */

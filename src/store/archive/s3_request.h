@@ -21,7 +21,7 @@ struct s3_request {
     long status;        /* 0: no reply */
 };
 
-/* False: the server refused it, or it failed as often as it was tried. */
+/* False: the server refused it, or all attempts failed. */
 bool s3_request_run(struct s3_request *r, struct error *err);
 
 #endif

@@ -12,8 +12,8 @@
  * The few XML documents that an S3 server sends: listings, the id of a
  * multipart upload, errors.  Elements are known by name; attributes, comments
  * and processing instructions are skipped; there are no entities but the
- * predefined and numeric ones.  The documents come from a server: anything
- * may be in them.
+ * predefined and numeric ones.  The documents come from a server and are not
+ * trusted.
  */
 #define S3_TEXT_MAX ((size_t)64 << 10) /* of one element */
 

@@ -36,12 +36,12 @@ struct spool_stats {
     uint64_t damaged;        /* files that could not be read to their end */
 };
 
-/* Creates the directory if need be, and finds what is left there.  `max_bytes`
- * bounds the size of all files. */
+/* Creates the directory if necessary, and finds the objects that are left
+ * there.  `max_bytes` bounds the size of all files. */
 struct spool *spool_open(const char *dir, uint64_t max_bytes,
                          struct error *err);
 
-/* Nobody may be in any call.  NULL is allowed. */
+/* No other call may be running.  NULL is allowed. */
 void spool_free(struct spool *s);
 
 /* False: the spool is full, with the code ENOSPC, or the file cannot be
@@ -70,11 +70,12 @@ void spool_get_stats(struct spool *s, struct spool_stats *out);
 void spool_header_write(unsigned char out[SPOOL_HEADER], struct str key,
                         struct str bytes);
 
-/* The lengths that a header tells; false if it is none. */
+/* The lengths in a header; false if it is not a header. */
 bool spool_header_read(const unsigned char in[SPOOL_HEADER], uint64_t *key_n,
                        uint64_t *bytes_n);
 
-/* Are these the ones that the header was written for? */
+/* Returns true if these are the key and bytes that the header was written
+ * for. */
 bool spool_header_fits(const unsigned char in[SPOOL_HEADER], struct str key,
                        struct str bytes);
 

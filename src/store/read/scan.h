@@ -5,10 +5,10 @@
 #include "store/store.h"
 
 /*
- * Every profile of a selection, for whatever reads them.
+ * Visits every profile of a selection.
  *
- * An engine knows how to walk over its profiles (`struct scan_ops`); what is
- * made of them is the same for all engines and stands in this directory.
+ * An engine knows how to walk over its profiles (`struct scan_ops`); the
+ * readers in this directory are the same for all engines.
  *
  * Rows come segment by segment: `segment` is called before the rows of a
  * dictionary, `segment_end` behind them.  The dictionary and everything in
@@ -90,7 +90,7 @@ static inline enum store_status scan_run(struct scan *c, struct error *err)
 void scan_begin(struct scan *c);
 enum store_status scan_end(struct scan *c, bool ok);
 
-/* Every few rows: is the budget used up? */
+/* Call it every few rows: returns whether the budget is used up. */
 bool scan_check(struct scan *c, struct error *err);
 
 /* Hands over a row, or counts it where the reader only counts. */
@@ -104,7 +104,7 @@ bool scan_end_segment(struct scan *c, struct dict *own, struct error *err);
 /* Adds up; `to` begins as zeros. */
 void scan_add_count(struct scan_count *to, const struct scan_count *n);
 
-/* Does a series belong to the selection? */
+/* Returns true if a series belongs to the selection. */
 bool query_matches(const struct store_query *q, struct str service,
                    struct str type, const struct store_label *labels, size_t n);
 bool query_matches_service(const struct store_query *q, struct str service);

@@ -9,11 +9,11 @@
 #include "base/str.h"
 
 /*
- * SQLite with our errors.  A statement that fails says what was being done
- * and to which file, in SQLite's words.
+ * SQLite with our errors.  The error of a failed statement names the operation
+ * and the file, and contains SQLite's message.
  */
 
-/* A file that is being made has this behind its name. */
+/* Suffix of a file that is being created. */
 #define DB_UNFINISHED ".new"
 
 /* Opens a file in WAL mode; one that does not exist is made with `schema`.

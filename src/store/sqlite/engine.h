@@ -11,7 +11,7 @@
 #include "store/sqlite/sqlite.h"
 
 /*
- * What the files of the embedded engine share; nobody else includes this.
+ * Shared by the files of the embedded engine; private to them.
  *
  * Locks, in the order in which they may be taken:
  *
@@ -201,10 +201,10 @@ static inline struct sqlite_store *engine_of(struct store *s)
 int64_t engine_now(const struct sqlite_store *s);
 enum store_status engine_no_memory(struct error *err);
 
-/* Notes what went wrong where nobody can be told. */
+/* Records an error of background work. */
 void engine_background_error(struct sqlite_store *s, const struct error *err);
 
-/* Takes the lock file; the lock goes with the descriptor. */
+/* Takes the lock file; the lock is released with the descriptor. */
 bool engine_lock(const char *dir, int *out, struct error *err);
 uint64_t engine_disk_bytes(struct sqlite_store *s);
 
@@ -368,8 +368,8 @@ bool segment_write_more(struct segment_writer *w, struct builder *b, int level,
  */
 bool seal_service(struct sqlite_store *s, struct service *v, struct error *err);
 
-/* Takes an open segment out of use that has sealed rows already: rows that
- * are put into it would count as sealed after a restart. */
+/* Takes an open segment out of use that already has sealed rows: rows added to
+ * it would count as sealed after a restart. */
 bool seal_retire(struct sqlite_store *s, struct service *v, struct error *err);
 bool seal_step(struct sqlite_store *s, bool *did, struct error *err);
 bool compact_step(struct sqlite_store *s, bool *did, struct error *err);
@@ -381,12 +381,12 @@ bool retain_step(struct sqlite_store *s, bool *did, struct error *err);
  */
 bool marks_open(struct sqlite_store *s, struct error *err);
 
-/* Notes that a segment is complete in the day files, whatever the log still
- * has of it. */
+/* Marks a segment as complete in the day files, even if the log still has rows
+ * of it. */
 bool mark_sealed(struct sqlite_store *s, struct str service,
                  uint64_t generation, struct error *err);
 
-/* Deletes what no open segment needs. */
+/* Deletes log rows that no open segment needs. */
 bool trim_log(struct sqlite_store *s, struct error *err);
 
 /* The bytes of an opaque profile in head.db, still compressed. */

@@ -4,7 +4,7 @@
 #include "store/sqlite/scan.h"
 
 /*
- * What the files of a scan share: scan_run.c walks over services and their rows
+ * Shared by the files of a scan: scan_run.c walks over services and their rows
  * in memory, scan_plan.c chooses the files, scan_file.c reads one.
  */
 
@@ -43,7 +43,7 @@ struct service_scan {
     size_t n_days, days_cap;
 };
 
-/* May sums of this level stand in the answer? */
+/* Returns true if sums of this level may be used in the answer. */
 bool level_fits(const struct scan *c, int level);
 
 /* Adds the files whose rows, or sums, make up the range of the query. */

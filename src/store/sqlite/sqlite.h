@@ -6,7 +6,7 @@
 /*
  * The embedded store: one directory, one process.
  *
- *     head.db                 what arrived lately, one row per commit
+ *     head.db                 recent profiles, one row per commit
  *     day-YYYYMMDD.db         sealed profiles of a UTC day, and their sums
  *     lock                    held while a process has the store open
  *
