@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The heap profile beside the truth, over many runs.
+"""How accurate the heap profile is, over many runs.
 
 usage: bench/heap_truth.py [BUILD [RUNS [RATE [SAMPLES]]]]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Loops in step with the sampling interval: what does the profile say?
+"""How right the profile is for loops in step with the sampling interval.
 
 usage: bench/lockstep.py [-before DIR] [-seconds N] [-runs N] [SOURCE...]
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Whether a collector that hangs delays a program that pushes its profiles.
+"""Measures whether a collector that hangs delays a program that pushes its
+profiles.
 
 usage: bench/push.py BUILD
 

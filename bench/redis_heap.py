@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What the heap profile costs redis-server: SET and GET by redis-benchmark.
+"""What the heap profile costs redis-server under SET and GET of
+redis-benchmark.
 
 usage: bench/redis_heap.py [ROUNDS [PAIRS]]
 

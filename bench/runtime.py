@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What libpprof costs, each figure beside its target and its peers.
+"""What libpprof costs, each figure with its target and those of other tools.
 
 usage: bench/runtime.py
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What names, lines and inlined calls cost, beside other tools.
+"""What names, lines and inlined calls cost, compared with other tools.
 
 usage: bench/symbol.py [--addresses N] [--times N] [--peers LIST] [DIRECTORY]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How near the CPU profile comes to the truth, given time.
+"""How accurate the CPU profile becomes with time.
 
 usage: bench/truth.py [SECONDS [SOURCE...]]
 

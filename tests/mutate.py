@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Changes the code at random places and tells which changes no test notices.
+"""Changes the code at random places and reports the changes that no test
+notices.
 
 usage: tests/mutate.py [--room ROOM | --file PATH] [--count N] [--seed N]
 

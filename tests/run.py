@@ -10,7 +10,7 @@ A test program that fails beside others is run once more alone.  If it passes
 then, its cases count as passed, and the first failure is shown as "unsteady":
 many tests here watch threads, timers and samples of programs that share two
 cores with other tests.  An unsteady test is a defect of the test or of the
-program, and is to be mended; it does not stop an unrelated change.
+program and has to be fixed, but it does not stop an unrelated change.
 """
 import json
 import os
@@ -109,8 +109,8 @@ class Tally:
         self.failures.append((name, said[-SAID_LINES:]))
 
     def add_tap(self, output):
-        """What is said about a case stands before it, or in a block after
-        it: between "---" and "..."."""
+        """Diagnostics of a case come before it, or in a block after it:
+        between "---" and "..."."""
         said = []
         failed = False  # the last case
         for line in output.splitlines():
@@ -133,7 +133,7 @@ class Tally:
             said = []
 
     def add_program(self, name, output, ended_well, errors=''):
-        """A program must end well besides printing its cases."""
+        """A program must also exit with code 0."""
         before = len(self.failures)
         self.add_tap(output)
         if not ended_well and len(self.failures) == before:

@@ -24,7 +24,7 @@ class Authority:
 
     def sign(self, name, subject=None, usage=None, alternatives=None,
              days='2'):
-        """(certificate, key) of somebody; usage: clientAuth, serverAuth."""
+        """(certificate, key) for a name; usage: clientAuth, serverAuth."""
         cert, key = self.pair(name)
         request = os.path.join(self.dir, name + '.csr')
         lines = ['basicConstraints=CA:FALSE']
@@ -46,7 +46,8 @@ class Authority:
 
 
 def self_signed(directory, name, *options):
-    """What guides make: `openssl req -x509`, an RSA key, no host names."""
+    """A certificate as in guides: `openssl req -x509`, an RSA key, no host
+    names."""
     cert = os.path.join(directory, name + '.crt')
     key = os.path.join(directory, name + '.key')
     openssl('req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2',

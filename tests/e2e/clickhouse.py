@@ -197,7 +197,7 @@ def shared(kind):
 
 
 class Proxy:
-    """Stands between pprofd and ClickHouse, and does harm to the replies.
+    """A proxy between pprofd and ClickHouse that damages replies.
     `harm` may be
         None          pass on
         'delay'       each reply begins a second and a half late
@@ -343,7 +343,7 @@ class StoreTest(support.TestCase):
         self.fail('no metric ' + name)
 
     def check_load(self, pprofd, load):
-        """Everything that was acknowledged is there, and once."""
+        """Everything that was acknowledged is stored exactly once."""
         found = self.listed(pprofd)
         self.assertEqual(len(found), len(set(found)))
         self.assertEqual(set(load.ids) - set(found), set())
@@ -353,7 +353,7 @@ class StoreTest(support.TestCase):
 
 
 class Load:
-    """Threads that post to collectors, and know what was acknowledged."""
+    """Threads that post to collectors and remember what was acknowledged."""
 
     def __init__(self, *pprofds, services=1):
         self.ids, self.refused, self.ending = [], 0, False

@@ -64,8 +64,8 @@ embedded_only = unittest.skipIf(
 
 
 def store_flags(data):
-    """For a collector, in place of a directory with the data: a database for
-    each directory."""
+    """Instead of data directories: a ClickHouse database for each
+    directory."""
     if not STORE:
         return ()
     import clickhouse
@@ -169,7 +169,7 @@ class CollectorTest(support.TestCase):
         return self.pprofd.post(body, **query)
 
     def stored(self, body, **query):
-        """Posts a profile that must be taken; its id."""
+        """Posts a profile that must be accepted; returns its id."""
         reply = self.post(body, **query)
         self.assertEqual(reply.status, 200, reply.text)
         return reply.json['body']['id']

@@ -66,8 +66,8 @@ def merge_url(pprofd, service, profile_type):
 
 
 class Collector:
-    """A collector that does to each connection what `behave` says, until it
-    is closed.  Counts connections and keeps the requests' heads."""
+    """A collector that calls `behave` for each connection, until it is closed.
+    Counts connections and keeps the requests' heads."""
 
     def __init__(self, behave):
         self.behave = behave

@@ -90,7 +90,8 @@ class TestCase(unittest.TestCase):
                               timeout=timeout)
 
     def assert_fails(self, result, *words):
-        """Exit code 2 and one sentence that holds all the words."""
+        """Checks for exit code 2 and one sentence that contains all the
+        words."""
         self.assertEqual(result.returncode, 2, result.stderr)
         for word in words:
             self.assertIn(word, result.stderr)

@@ -1,4 +1,4 @@
-"""Programs to look at, and asking both symbolisers about them."""
+"""Programs with known symbols, and queries to both symbolisers."""
 
 import os
 import random

@@ -1,5 +1,5 @@
-"""What is wrong with an address or a file is said in words that help, and the
-URL that is printed can be fetched."""
+"""Errors about addresses and files say what to do, and the URL that is printed
+can be fetched."""
 import os
 import subprocess
 import threading
@@ -78,7 +78,8 @@ class Addresses(secure.TestCase):
 
 @support.needs('openssl')
 class ServerNames(secure.TestCase):
-    """Behind a port-forward a server has another name than its address."""
+    """Behind a port-forward, the name in a server's certificate is not its
+    address."""
 
     def test_the_name_can_be_said(self):
         ca = certificates.Authority(self.certs)

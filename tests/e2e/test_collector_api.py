@@ -1,5 +1,5 @@
-"""/api/1: selectors, merges, differences, courses over time, labels; tokens
-with scopes; settings and their mistakes."""
+"""/api/1: selectors, merges, differences, time series, labels; tokens with
+scopes; settings and errors in them."""
 
 import gzip
 import json

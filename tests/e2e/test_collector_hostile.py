@@ -1,4 +1,4 @@
-"""Senders that mean harm: thousands that never finish, gzip bombs on every
+"""Malicious senders: thousands that never finish, gzip bombs on every
 connection, a million label values, a million stacks.  The limits hold, memory
 stays within its budget, and others are served meanwhile.
 

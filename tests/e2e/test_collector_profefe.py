@@ -1,6 +1,6 @@
-"""profefe's API: requests that were made of the original, and its replies.
-Where ours differ on purpose, the test says so; docs/collector-api.md lists
-the same."""
+"""profefe's API: recorded requests to the original, and its replies. Where
+ours differ on purpose, the test says so; docs/collector-api.md lists the
+same."""
 
 import gzip
 import re

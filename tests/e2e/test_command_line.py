@@ -348,7 +348,7 @@ class HelpTest(WithDirectory):
 
 
 class DocumentedTest(WithDirectory):
-    """No flag is forgotten where people look for it."""
+    """Every flag is in the manual and in the completions."""
 
     def flags(self):
         usage = self.pprof('-help_all').stderr

@@ -1,6 +1,5 @@
-"""Where debug information is taken from, and where not: a stripped program
-of production with its debug file elsewhere, servers that the user names,
-files of another build."""
+"""Where debug information is found: a stripped program whose debug file is
+elsewhere, servers that the user names; files of another build are not used."""
 
 import os
 import re

@@ -1,4 +1,5 @@
-"""What is in deploy/: manifests, the rights they ask for, systemd units."""
+"""The files in deploy/: manifests, the permissions that they request, systemd
+units."""
 import json
 import os
 import re
@@ -373,7 +374,7 @@ class Kubernetes(cluster.ClusterCase):
         self.assertNotEqual(server.query('SHOW TABLES FROM pprof'), '')
 
     def until_used(self, rules):
-        """Every call has its rule, and every rule its call."""
+        """Every API call is allowed by a rule, and every rule is needed."""
         wanted = {(v, g, r) for rule in rules for v in rule['verbs']
                   for g in rule['apiGroups'] for r in rule['resources']}
         end = time.monotonic() + 60

@@ -1,5 +1,5 @@
-"""/debug/pprof/ of a native program: each row of Go's behaviour that has a
-native meaning, and the clients made for Go."""
+"""/debug/pprof/ of a native program: Go's behaviour, as far as it applies to
+native programs, and clients made for Go."""
 import http.client
 import json
 import glob

@@ -238,7 +238,7 @@ class SymbolService(http.server.BaseHTTPRequestHandler):
 
 
 class Symbols(support.TestCase):
-    """Whatever the symbol service answers, the profile is shown."""
+    """The profile is shown whatever the symbol service answers."""
 
     def serve(self, methods, addresses=3, otherwise=(403, b'forbidden\n')):
         server = socketserver.ThreadingTCPServer(('127.0.0.1', 0),

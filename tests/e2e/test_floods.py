@@ -52,8 +52,8 @@ def knocking(port, clients=1):
 
 
 class Floods(TestCase):
-    """However many ask for whatever: the program has its CPU, and the
-    endpoint answers when they are gone."""
+    """Whatever the number and kind of requests, the program keeps its CPU
+    time, and the endpoint answers afterwards."""
     SECONDS = 2
 
     def flood(self, attack):
@@ -177,7 +177,8 @@ class Queues(TestCase):
         os.waitpid(program.process.pid, os.WUNTRACED)
 
     def try_queues(self, program):
-        """Fills the queue of strangers; is there room for 127.0.0.1?"""
+        """Fills the queue for unknown addresses; returns whether 127.0.0.1 can
+        still connect."""
         with contextlib.ExitStack() as stack:
             self.stopped(program)
             stack.callback(program.process.send_signal, signal.SIGCONT)

@@ -1,5 +1,5 @@
-"""Programs that know nothing of us: does the heap profile follow the memory
-that the system sees?"""
+"""Unmodified programs: the heap profile follows the memory use that the system
+reports."""
 import os
 import re
 import shutil

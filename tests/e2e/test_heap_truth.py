@@ -1,6 +1,6 @@
-"""A program whose allocations are known beforehand: does the heap profile say
-so?  By how much sampling may be wrong is known from theory, and so are the
-bounds; bench/heap_truth.py takes more runs."""
+"""Compares the heap profile with a program whose allocations are known in
+advance. The bounds come from the theory of sampling errors;
+bench/heap_truth.py takes more runs."""
 import os
 import unittest
 

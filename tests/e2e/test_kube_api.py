@@ -1,5 +1,5 @@
-"""The stand-in API server as the real kubectl sees it, in every version of
-kubectl that is installed."""
+"""The stand-in API server, used by every installed version of the real
+kubectl."""
 import glob
 import http.server
 import json

@@ -1,6 +1,6 @@
-"""What the plugin says when kubectl fails: the words of real kubectls of six
-versions, replayed by a stub.  One sentence, exit code 1, and the role to ask
-for where a right is missing."""
+"""What the plugin prints when kubectl fails: messages of six versions of the
+real kubectl, replayed by a stub.  One sentence, exit code 1, and the role to
+ask for if a permission is missing."""
 import glob
 import json
 import os

@@ -1,4 +1,4 @@
-"""kubectl-pprof: how it gets into pods, and what it says when it cannot."""
+"""kubectl-pprof: how it connects to pods, and its errors if it cannot."""
 import base64
 import os
 import signal

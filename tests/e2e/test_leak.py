@@ -1,4 +1,4 @@
-"""The leak profile: what is lost is listed, what is held anywhere is not."""
+"""The leak profile lists lost blocks, and none to which a pointer exists."""
 import os
 import subprocess
 import tempfile

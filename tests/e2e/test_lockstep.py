@@ -25,7 +25,8 @@ class Lockstep(unittest.TestCase):
 
     def check(self, source, hz, seconds, points=None, periods=PERIODS,
               how=''):
-        """Each share within so many points, or within what chance allows."""
+        """Checks that each share is within this many points, or within the
+        statistical error."""
         for ratio, run in self.measure_all(source, hz, seconds, periods,
                                            how):
             print('# %s %d Hz, %.2f intervals: %s' % (

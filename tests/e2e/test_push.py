@@ -380,7 +380,7 @@ class Secrets(support.TestCase):
 
 
 class Options(support.TestCase):
-    """What cannot work is refused before the program starts."""
+    """Invalid options are rejected before the program starts."""
 
     def refused(self, *options, env=None):
         done = subprocess.run([PPROF_RUN, *options, 'echo', 'started'],

@@ -93,7 +93,7 @@ class Trouble(unittest.TestCase):
         self.assertEqual(other.connections, 0)
 
     def test_a_reply_is_enough(self):
-        """Stored is stored, whatever follows the status."""
+        """A stored profile is not sent again, whatever follows the status."""
         collector = self.with_collector(reply(
             'HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n'))
         done = run(collector.url, [PUSHED, 'spin', '0.3'])

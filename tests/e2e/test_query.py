@@ -1,4 +1,4 @@
-"""pprofd query: what the API answers, from a store without a server."""
+"""pprofd query: the API's answers, from a store without a server."""
 
 import json
 import os

@@ -1,5 +1,5 @@
-"""Every way in which a program under pprof-run can end leaves its profiles,
-and ends with the status that it has without us."""
+"""However a program under pprof-run ends, its profiles are written, and its
+exit status is the same as without pprof-run."""
 import os
 import pty
 import signal

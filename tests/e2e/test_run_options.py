@@ -1,5 +1,5 @@
-"""pprof-run is never silent: what cannot work is refused before the program
-starts, and a run that measures nothing says why."""
+"""pprof-run is never silent: invalid options are rejected before the program
+starts, and a run that measures nothing prints the reason."""
 import os
 import re
 import shutil

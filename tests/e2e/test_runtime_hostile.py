@@ -1,4 +1,4 @@
-"""Programs, and clients, that make life hard for a profiler inside them.
+"""Programs and clients that are hostile to the profiler inside them.
 
 PPROF_SOAK_SECONDS=60 gives each case a minute, and the server a lot more
 requests.

@@ -1,4 +1,4 @@
-"""A program whose costs are known beforehand: does the profile say so?"""
+"""Compares the profile with a program whose costs are known in advance."""
 import json
 import os
 import re

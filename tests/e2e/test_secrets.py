@@ -1,5 +1,5 @@
-"""A secret that is given to a program in any way is in nothing that it prints,
-serves or saves."""
+"""A secret that a program is given, in whatever way, is in nothing that it
+prints, serves or saves."""
 import base64
 import gzip
 import http.server

@@ -1,5 +1,5 @@
-"""An endpoint that may face a network: the recipes of five guides with real
-certificates, tokens, rotation and limits."""
+"""An endpoint that other machines can reach: the recipes of five guides with
+real certificates, tokens, rotation and limits."""
 import http.client
 import os
 import re
@@ -220,8 +220,8 @@ class MutualTls(TestCase):
         self.assertIn('no renegotiation', self.renegotiate(address))
 
     def renegotiate(self, address):
-        """What s_client says of it.  Its input stays open until it ends: at
-        the end of its input it leaves, with or without the answer."""
+        """The output of s_client.  Its input stays open until it ends: at the
+        end of its input it exits, with or without the answer."""
         client = subprocess.Popen(
             ['timeout', '60', 'openssl', 's_client', '-connect', address,
              '-tls1_2'], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,

@@ -1,5 +1,5 @@
-"""Nothing of the profiler's own is in any profile, unless PPROF_SELF=1 asks
-for it."""
+"""Profiles contain nothing of the profiler itself, unless PPROF_SELF=1 is
+set."""
 import os
 import re
 import subprocess

@@ -1,5 +1,5 @@
-"""Files, lines and inlined calls in profiles of a running program, when
-libpprof-symbol.so is there; and what becomes of them when it is not."""
+"""Files, lines and inlined calls in profiles of a running program, with
+libpprof-symbol.so and without it."""
 
 import os
 import re

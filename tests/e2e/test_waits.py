@@ -1,5 +1,4 @@
-"""The block and mutex profiles: known waits, and programs that know nothing
-of us."""
+"""The block and mutex profiles: known waits, and unmodified programs."""
 import os
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Programs that know nothing of us, with every wait recorded."""
+"""Unmodified programs, with every wait recorded."""
 import os
 import re
 import shutil

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Looks for differences from Debian's `go tool pprof` by chance.
+"""Searches for differences from Debian's `go tool pprof` at random.
 
 usage: tests/golden/explore.py BINARY [--rounds N] [--seed N] [--keep DIR]
 
@@ -184,7 +184,7 @@ def commands(seed, count):
 
 
 def chance(peer_outputs):
-    """Does the peer give different answers to the same question?"""
+    """Returns true if the peer gives different answers to the same command."""
     return any(output != peer_outputs[0] for output in peer_outputs[1:])
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every C file is as clang-format wants it (`make format` does it)."""
+"""Every C file is formatted by clang-format (`make format`)."""
 import shutil
 import subprocess
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Who may include whom.
+"""Which room may include which.
 
 A room is a directory under src/.  The table is the one of
 docs/architecture.md; a room that is not in it may not exist.  Large rooms

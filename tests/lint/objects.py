@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What the built libraries call and show.
+"""What the built libraries call and export.
 
 usage: tests/lint/objects.py BUILD
 
-- Code that runs in signal handlers calls nothing but what is named here.
-- libpprof shows the functions of its header and no other name, and needs
-  libc and zlib alone; those with hooks show, besides, only names of libc.
+- Code that runs in signal handlers calls only the functions listed here.
+- libpprof exports the functions of its header and no other name, and needs
+  only libc and zlib; the libraries with hooks also export names of libc.
 """
 import glob
 import os

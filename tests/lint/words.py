@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Words that must not stand in the tree, and sizes of files."""
+"""Words that must not be in the tree, and sizes of files."""
 import os
 import re
 

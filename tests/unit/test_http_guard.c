@@ -116,7 +116,7 @@ TEST(a_secret_may_be_good_for_some_things_only)
     EXPECT(!finds(text, CREDENTIALS_BEARER, "", "odd", &who));
     EXPECT(finds(text, CREDENTIALS_BEARER, "", "bare=scope=read", &who));
     EXPECT(!tokens_check(str_from(text), &err));
-    EXPECT(str_has_prefix(str_from(err.text), STR("line 4: want scope=")));
+    EXPECT(str_has_prefix(str_from(err.text), STR("line 4: must have scope=")));
 }
 
 TEST(attributes_stand_behind_blanks_or_tabs)
