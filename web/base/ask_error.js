@@ -1,6 +1,6 @@
-// What went wrong with a question to the server, in words for the user.
+// A failed request to the server, as a message for the user.
 
-/** Something went wrong that the user can be told in one sentence. */
+/** An error with a message for the user. */
 export class AskError extends Error {}
 
 /** What an answer that is no success says.

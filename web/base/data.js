@@ -1,4 +1,5 @@
-// Asking the server, or, in a saved page, the answers that were saved with it.
+// Requests to the server or, in a saved page, the answers that were saved with
+// it.
 
 import { treeOf } from '../flame/tree.js';
 import { decodeFlame } from '../flame/wire.js';

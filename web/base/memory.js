@@ -18,6 +18,6 @@ export function remember(key, value) {
     if (value === '') localStorage.removeItem(PREFIX + key);
     else localStorage.setItem(PREFIX + key, value);
   } catch {
-    // A page that was saved, or a private window: nothing to be done.
+    // A saved page or a private window has no storage.
   }
 }

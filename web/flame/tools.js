@@ -11,11 +11,11 @@ export function flameTools(view) {
   const diff = view.flame?.tree.selfBase;
   const tools = [
     diff && !state.get('p') ? diffChoice(state) : colorChoice(view),
-    state.get('p') ? el('button', { class: 'quiet', title: 'All stacks again',
+    state.get('p') ? el('button', { class: 'quiet', title: 'Show all stacks',
       onclick: () => state.set({ p: null, ...PLACE_WORDS },
         { view: 'flamegraph' }) }, 'Show all')
       : state.view === 'callers' ? null : toggle(state, 'invert', 'Invert',
-        'Leaves first: where it is spent, then on whose behalf'),
+        'Leaves first: functions by their own cost, then their callers'),
     foldToggle(view),
     sideChoice(state),
   ];

@@ -44,7 +44,7 @@ export class QueryBar {
         (button) => this.addLabel(button, a), '+ Label')),
       CUMULATIVE.test(a.type) ? el('button', { class: 'quiet',
         'aria-pressed': String(a.changes), title: 'Count what was added ' +
-        'since the profile before, not since the start of the process',
+        'since the previous profile, not since the start of the process',
         onclick: () => this.fleet.select({ ...a, changes: !a.changes }) },
       'Changes only') : null].filter((child) => child !== null)),
     el('span', { class: 'spring' }),
@@ -56,7 +56,7 @@ export class QueryBar {
       compareText(a, b, now))),
     el('button', { class: 'live', 'data-key': 'live',
       'aria-pressed': String(state.isOn('live')), hidden: Boolean(a.id),
-      title: 'Follow the clock: look again every ten seconds',
+      title: 'Follow the clock: refresh every ten seconds',
       onclick: () => this.fleet.toggleLive() }, el('span', {
       class: 'live-dot', 'aria-hidden': 'true' }), 'Live'),
     this.shareButton());
@@ -127,7 +127,7 @@ export class QueryBar {
     /** @type {Record<string, Matcher['op']>} */
     const opposite = { '=': '!=', '!=': '=', '=~': '!~', '!~': '=~' };
     return el('li', { class: op.startsWith('!') ? 'chip not' : 'chip' },
-      el('button', { class: 'chip-text', title: 'Turn into the opposite',
+      el('button', { class: 'chip-text', title: 'Negate this condition',
         onclick: () => this.fleet.select({ ...a, matchers: a.matchers.map(
           (m) => (m === matcher ? { ...m, op: opposite[op] } : m)) }) },
       text),

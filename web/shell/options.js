@@ -21,10 +21,10 @@ const CHOICES = [
 
 /** @type {[string, string, string][]} word, label, hint */
 const SWITCHES = [
-  ['rel', 'Relative percentages', '100 % is what the filters leave'],
-  ['noinlines', 'No inlined frames', 'Give them to their caller'],
+  ['rel', 'Relative percentages', '100 % is the total after filters'],
+  ['noinlines', 'No inlined frames', 'Attribute them to their callers'],
   ['mean', 'Mean', 'Divide by the number of samples'],
-  ['calltree', 'Call tree', 'A node for each path, in the graph'],
+  ['calltree', 'Call tree', 'One node per call path, in the graph'],
   ['dropneg', 'Drop negative values', 'In differences'],
   ['norm', 'Normalise', 'Scale it to the total of the base'],
   ['intel', 'Intel syntax', 'In the disassembly'],

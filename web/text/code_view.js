@@ -91,8 +91,8 @@ export class CodeView {
     if (only) this.showHottest();
     const note = parts.length === 0
       ? only && this.app.data.offline
-        ? 'This saved page has the costliest functions, and this is none of ' +
-          'them.' : 'Nothing to show.'
+        ? 'This saved page has only the most expensive functions, not this ' +
+          'one.' : 'Nothing to show.'
       : !only && answer.left_out > 0
         ? `${plural(answer.left_out, 'more symbol')} of less cost.` : '';
     if (note) {
