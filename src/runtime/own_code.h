@@ -26,13 +26,14 @@
  * its sections in the program. */
 void own_code_find(const struct modules *m);
 
-/* Is it ours, and not to be shown? */
+/* Returns true if the address is in our code, which profiles do not show. */
 bool own_code_has(uint64_t pc);
 
-/* Is frame i of a stack (leaf first) one to leave out?  Not for handlers. */
+/* Returns true if frame i of a stack (leaf first) is to be left out.  Not for
+ * handlers. */
 bool own_code_hides(const uint64_t *pcs, size_t n, size_t i);
 
-/* PPROF_SELF=1: what is ours is shown as well. */
+/* PPROF_SELF=1: our own frames are shown, too. */
 bool own_is_shown(void);
 
 #endif

@@ -12,7 +12,7 @@
  * What is the library's own, and not the program's: its threads, and what the
  * program's threads do while they are in a function of <pprof/pprof.h>.  It is
  * left out of all profiles: no samples, no allocations, no waits, no threads.
- * PPROF_SELF=1 shows it, for those who work on the library.
+ * PPROF_SELF=1 shows it, for developers of the library.
  */
 
 /* Starts a thread of ours: named ("pprof-…"), all signals blocked, a small

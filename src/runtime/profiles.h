@@ -23,8 +23,8 @@ uint64_t profiles_count(const struct profile_kind *kind);
 const struct profile_kind *profiles_all(void);
 const struct profile_kind *profiles_find(struct str name); /* NULL: none */
 
-/* Does the endpoint serve something of ours under this name?  Then the
- * program cannot have it. */
+/* Returns true if the endpoint serves something of ours under this name, so
+ * that the program cannot use it. */
 bool profiles_is_reserved(struct str name);
 
 /* One snapshot, written: debug 0 (or less) is the gzip'd profile, 1 text,

@@ -4,8 +4,8 @@
 #include "base/str.h"
 
 /*
- * The only way in which libpprof writes to the stderr of its program: where
- * the endpoint is, who took a profile, what could not be measured.
+ * All messages of libpprof to the stderr of its program: the endpoint's URL,
+ * the audit log, profiles that could not be taken.
  *
  * The program may have closed its stderr, and the number 2 may be another
  * file's by now.  After say_begin() only the stderr of that moment is written

@@ -14,9 +14,9 @@
  *     … the program runs …
  *     cpu_stop(CPU_ASKED, out, &err);   // the profile, gzip'd, appended to out
  *
- * Samples are taken while somebody reads them.  There are three readers: what
- * somebody has asked for (a request or the program: one at a time, as in Go),
- * the file of the whole run, and what is pushed to a collector.  They do not
+ * Samples are taken while there is a reader.  There are three readers: a
+ * requested profile (by a client or the program: one at a time, as in Go), the
+ * file of the whole run, and the profiles pushed to a collector.  They do not
  * disturb each other, and each sample is taken once for all of them.
  *
  * The sampling thread (sampling_thread.h) chooses the source of samples: perf
@@ -41,9 +41,9 @@ struct cpu_options {
  * to a second timeline), or no source works. */
 bool cpu_start(const struct cpu_options *options, struct error *err);
 
-/* Ends the profile and writes it; NULL: nobody wants it.  The next one can be
- * started as soon as samples have ended, while this one is being written.
- * False: none was running, or the buf is full (the profile is over in any
+/* Ends the profile and writes it; NULL: discards it.  The next one can be
+ * started as soon as sampling has ended, while this one is being written.
+ * False: none was running, or the buf is full (the profile has ended in any
  * case). */
 bool cpu_stop(enum cpu_reader reader, struct buf *out, struct error *err);
 
@@ -60,8 +60,8 @@ bool cpu_is_running(enum cpu_reader reader);
 /* Samples in the reader's last profile or slice. */
 uint64_t cpu_samples(enum cpu_reader reader);
 
-/* Reads PPROF_CPU_RATE and PPROF_CPU_SOURCE, once; cpu_start does it if
- * nobody has. */
+/* Reads PPROF_CPU_RATE and PPROF_CPU_SOURCE, once; cpu_start calls it if
+ * necessary. */
 void cpu_read_environment(void);
 
 /* PPROF_CPU_SOURCE=timer: perf events are not to be used. */

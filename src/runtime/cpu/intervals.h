@@ -7,12 +7,12 @@
  * Random intervals between samples.
  *
  * Samples at fixed intervals fall in step with a program whose loop takes a
- * multiple of the interval: they then hit the same few places in every round,
- * and the shares in the profile are wrong however long it runs.  So each
- * thread has a sequence of targets on its CPU clock, between half a period
- * and one and a half apart, and a sample counts the targets that the thread
- * has passed since the last one.  A signal that comes late therefore loses
- * nothing, and counts do not depend on what the program does.
+ * multiple of the interval: they hit the same few places in every round, and
+ * the shares in the profile are wrong however long it runs.  So each thread has
+ * a sequence of targets on its CPU clock, between half a period and one and a
+ * half apart, and a sample counts the targets that the thread has passed since
+ * the last one.  A signal that comes late therefore loses nothing, and counts
+ * do not depend on what the program does.
  *
  * The number of targets must be the time divided by the period, also after
  * few of them: each interval is corrected by an eighth of what the sequence
@@ -61,8 +61,8 @@ static inline int64_t intervals_draw(uint64_t *random, int64_t period_ns)
 
 /*
  * How far the next target is from a moment that has nothing to do with them,
- * such as the start of a thread.  Drawn so, a thread of any length passes, in
- * the mean, exactly as many as its time is periods: uniform up to half a
+ * such as the start of a thread.  With this distribution a thread of any length
+ * passes, on average, exactly one target per period: uniform up to half a
  * period, and falling to nothing at one and a half.
  */
 static inline int64_t intervals_first(uint64_t *random, int64_t period_ns)

@@ -46,12 +46,12 @@ void sampling_source_enable(struct sampling_source *s);
 /* From events to timers, while samples are taken. */
 void sampling_source_change_to_timers(struct sampling_source *s);
 
-/* Takes care of new threads and of dead ones.  Cheap when their number is as
- * it was, but for every tenth time; true when it was not. */
+/* Handles new threads and ended ones.  Cheap if their number has not changed,
+ * except every tenth time; true if it has changed. */
 bool sampling_source_scan(struct sampling_source *s);
 
-/* No handler may be running any more, or it must come to its end within the
- * grace period. */
+/* No handler may be running any more, or it must end within the grace
+ * period. */
 void sampling_source_close(struct sampling_source *s);
 
 /* By a thread for itself, at its start and end: the first signal when its CPU
@@ -59,8 +59,9 @@ void sampling_source_close(struct sampling_source *s);
 void sampling_source_add(struct sampling_source *s, int tid, int64_t first_ns);
 void sampling_source_remove(struct sampling_source *s, int tid);
 
-/* Around fork, so that the child knows which file descriptors to close:
- * waits a little for a thread that is just opening one; whether it was had. */
+/* Around fork, so that the child knows which file descriptors to close: waits a
+ * little for a thread that is just opening one.  Returns whether the lock was
+ * taken. */
 bool sampling_source_before_fork(void);
 void sampling_source_after_fork_in_parent(bool locked);
 void sampling_source_after_fork(struct sampling_source *s, bool locked);
@@ -73,8 +74,9 @@ struct source_load {
     int64_t switches, cpu_ns;
 };
 
-/* So often that perf events cost too much?  Says how often a CPU second, and
- * begins anew; false also while too little has been seen to tell. */
+/* Returns true if threads switch so often that perf events cost too much.
+ * Reports the rate per CPU second and starts counting again; false also while
+ * there is too little data. */
 bool source_is_switchy(struct source_load *since, double *per_second);
 
 #endif

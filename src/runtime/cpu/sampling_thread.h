@@ -8,7 +8,7 @@
 #include "base/error.h"
 
 /*
- * The thread that makes samples come while a CPU profile runs.
+ * The thread that controls sampling while a CPU profile runs.
  *
  * It opens the source (perf events where they are allowed, else CPU timers),
  * so that the program does not wait for the kernel; watches that our handler
@@ -36,7 +36,7 @@ bool sampling_thread_start(const struct sampling_thread_options *options,
 /* No signal is sent after this; one may be on its way. */
 void sampling_thread_stop(void);
 
-/* How it went, a line each. */
+/* Appends comments for the profile, a line each. */
 void sampling_thread_add_comments(struct buf *out);
 
 /* For threads whose start and end we see, by the thread itself; see

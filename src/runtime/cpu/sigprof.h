@@ -12,15 +12,15 @@
 #include "runtime/unwind/unwind.h"
 
 /*
- * The signal handlers, and all that they touch.
+ * The signal handlers, and all data that they access.
  *
  * `sampler` is the one state of the library that handlers see.  Fields are
  * set by cpu.c and thread/ask.c before the signal that makes a handler look at
  * them, and only with nobody inside (grace).
  */
 
-/* What a thread keeps for itself: initial-exec, because a lazily allocated
- * thread-local would call malloc in the handler.  About 100 bytes. */
+/* The thread-local state: initial-exec, because a lazily allocated thread-local
+ * would call malloc in the handler.  About 100 bytes. */
 struct thread_state {
     struct intervals due; /* when its samples are */
     uint32_t profile;     /* the profile that `due` belongs to */

@@ -8,10 +8,10 @@
 #include "base/str.h"
 
 /*
- * /debug/pprof/: what a request gets.  Knows no sockets, so that the same
- * code answers our own server and a server that the program already has.
+ * Answers requests for /debug/pprof/.  It knows no sockets, so that the same
+ * code serves our own server and a server that the program already has.
  *
- * Paths, parameters, statuses, headers and words are those of Go's
+ * Paths, parameters, statuses, headers and messages are those of Go's
  * net/http/pprof, so that every client made for it works.
  */
 struct endpoint_request {

@@ -4,8 +4,8 @@
 #include "base/buf.h"
 
 /*
- * The page at /debug/pprof/: every profile with its count, in the shape that
- * scripts made for Go's page look for, and what each one is.
+ * The page at /debug/pprof/: every profile with its count, in the form that
+ * scripts made for Go's page expect, and a description of each.
  */
 void endpoint_write_index(struct buf *out);
 

@@ -7,8 +7,8 @@
 #include "base/str.h"
 
 /*
- * Words of a URL's query, read as Go's handlers read them: the first value
- * counts, an unreadable one is as good as none, and so is a word with a
+ * Parameters of a URL's query, parsed as by Go's handlers: the first value
+ * counts; a malformed value counts as absent, and so does a parameter with a
  * semicolon.
  */
 
@@ -17,10 +17,11 @@
 bool query_get(struct str query, struct str key, char *out, size_t size,
                struct str *value);
 
-/* seconds= as a decimal with point and exponent; false if it is none. */
+/* seconds= as a decimal with point and exponent; false if it is not a
+ * number. */
 bool query_seconds(struct str query, double *out);
 
-/* A number up to max; 0 if there is none. */
+/* A number up to max; 0 if absent. */
 uint64_t query_number(struct str query, struct str key, uint64_t max);
 
 /* Returns true if the parameter is present and is a number other than 0. */

@@ -17,11 +17,11 @@
 bool serve_start(const struct serve_options *options, struct error *err);
 void serve_stop(void);
 
-/* Where it listens; "" when it does not. */
+/* The address on which it listens; "" if it does not. */
 const char *serve_address(void);
 
-/* From now on a forked child serves too, at an address of its own: another
- * free port, or the socket's path with ".PID". */
+/* From now on a forked child serves, too, at a different address: another free
+ * port, or the socket's path with ".PID". */
 void serve_in_children(void);
 
 /* An address for this process when another one has the given one: the same

@@ -12,9 +12,9 @@
 struct pprof_serve_options;
 
 /*
- * How the endpoint is served: what the program says, else the environment,
- * else the default.  The names of the variables are in env.h; a set-uid
- * program does not hear them.
+ * Options of the endpoint: from the program, else the environment, else the
+ * default.  The names of the variables are in env.h; a set-uid program ignores
+ * them.
  */
 struct serve_options {
     const char *address;
@@ -34,19 +34,20 @@ struct serve_options {
     void *audit_arg;
 };
 
-/* `asked` may be NULL.  False: a number that is none, or two settings that do
- * not go together, or an address that strangers can reach. */
-/* Can the certificate files be read? */
+/* `asked` may be NULL.  False: an invalid number, two settings that cannot be
+ * combined, or an address that other machines can reach. */
+/* Returns true if the certificate files can be read. */
 bool serve_options_check_files(const struct serve_options *o,
                                struct error *err);
 
-/* Does the environment ask for an endpoint?  PPROF_ADDR empty or 0 does not. */
+/* Returns true if the environment asks for an endpoint.  An empty PPROF_ADDR or
+ * 0 does not. */
 bool serve_options_wanted(void);
 
 bool serve_options_read(const struct pprof_serve_options *asked,
                         struct serve_options *out, struct error *err);
 
-/* Is anybody asked who he is? */
+/* Returns true if authentication is enabled. */
 bool serve_options_guard(const struct serve_options *o);
 
 /* The guard and the limits that the options ask for.  `say` takes messages

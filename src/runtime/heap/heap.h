@@ -12,9 +12,8 @@
 #include "runtime/unwind/stack_table.h"
 
 /*
- * The heap sampler: which allocations are looked at, and what is known of
- * them.  The hooks (alloc_hooks.c) call it; snapshots read it
- * (heap_profile.c).
+ * The heap sampler: chooses allocations and records them.  The hooks
+ * (alloc_hooks.c) call it; snapshots read it (heap_profile.c).
  *
  * A thread counts its bytes down to the next sample (heap_math.h).  A sampled
  * block is entered with its stack, its size and the rate it was drawn at, so
@@ -135,7 +134,7 @@ static inline _Atomic uint16_t *heap_filter(uintptr_t address)
     return &heap.filter[address >> HEAP_FILTER_SHIFT & (HEAP_FILTER_SLOTS - 1)];
 }
 
-/* Could the block be a sampled one? */
+/* Returns true if the block may be a sampled one. */
 static inline bool heap_may_know(const void *p)
 {
     uintptr_t a = (uintptr_t)p;
@@ -149,8 +148,9 @@ static inline bool heap_may_know(const void *p)
         atomic_load_explicit(heap_filter(a), memory_order_relaxed) != 0, 0);
 }
 
-/* The bytes have run out: is the block that is being allocated a sample?
- * Then the number of its rate, else 0.  Draws the next distance. */
+/* Called when the countdown has reached zero.  Returns the number of the rate
+ * if the block that is being allocated is a sample, else 0.  Draws the next
+ * distance. */
 uint32_t heap_due(size_t size);
 
 /* Returns true if a sampled block of this size is to be page-aligned. */
@@ -165,7 +165,7 @@ static inline bool heap_aligns(uint32_t rate, size_t size)
 void heap_enter(const void *p, size_t size, uint32_t rate,
                 const void *return_address);
 
-/* The block is about to be freed; false: it was no sampled one. */
+/* The block is about to be freed; false: it was not sampled. */
 bool heap_leave(const void *p, struct live_block *out);
 
 /* It was not freed after all. */
@@ -186,7 +186,7 @@ bool heap_start(struct error *err);
 bool heap_set_rate(uint64_t rate, struct error *err);
 uint64_t heap_rate(void); /* 0: off */
 
-/* Why nothing is sampled, and what would change that; NULL: it is on. */
+/* Why nothing is sampled, and how to enable it; NULL: it is enabled. */
 const char *heap_switched_off(void);
 
 #endif

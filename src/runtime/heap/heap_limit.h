@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * A heap profile before the memory is used up: the process that the OOM
- * killer takes away cannot be asked any more.
+ * Writes a heap profile before the memory is used up: a process that the OOM
+ * killer has ended cannot be profiled any more.
  *
  *   PPROF_HEAP_DUMP_AT=80%,90%  when so much of the limit is used, once each
  *   PPROF_HEAP_DUMP_DIR=DIR     a file heap.PROGRAM.PID.90.pb.gz there, whole
@@ -27,16 +27,17 @@ struct memory_use {
     uint64_t used, limit;
 };
 
-/* How near the tightest limit is; false: there is none.  The paths are
+/* How much of the tightest limit is used; false: there is none.  The paths are
  * /sys/fs/cgroup and /proc/self/cgroup. */
 bool heap_limit_read(const char *cgroup_root, const char *cgroup_file,
                      struct memory_use *out);
 
-/* Is there something to watch?  Reads the environment when it is called
- * first. */
+/* Returns true if there is a limit to watch.  Reads the environment at the
+ * first call. */
 bool heap_limit_is_set(void);
 
-/* Looks, and dumps what is due.  Nanoseconds until the next look. */
+/* Checks the limits and writes the dumps that are due.  Returns the nanoseconds
+ * until the next check. */
 int64_t heap_limit_look(void);
 
 #endif

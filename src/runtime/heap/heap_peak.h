@@ -8,8 +8,8 @@
 #include "runtime/unwind/stack_table.h"
 
 /*
- * What was in use when most was: a tidy program has freed everything when it
- * ends, and the profile of that moment is empty.
+ * The memory in use at the peak: a program that frees everything has an empty
+ * heap profile at its end.
  *
  * The sum of all blocks in use is kept while they come and go.  When a block
  * is about to be freed and the sum is at a new maximum, the counts of all

@@ -8,9 +8,9 @@
 #include "runtime/heap/leak_hidden.h"
 
 /*
- * Which blocks can still be reached?  Reads all memory that may hold a
- * pointer, in a copy of the process that has nothing but the calling thread,
- * so that the program is held up only for as long as the copy takes to make.
+ * Finds the blocks that can still be reached.  It reads all memory that may
+ * hold a pointer, in a copy of the process that has only the calling thread, so
+ * that the program stops only while the copy is made.
  *
  * Conservative: every aligned word that looks like an address in a block is
  * taken for a pointer to it, wherever it is: in writable memory, in

@@ -30,8 +30,7 @@
  * Counts only grow.  Nothing here takes a lock, allocates or changes errno.
  */
 
-/* Rates that cost nothing one would notice, for when an endpoint is served
- * and nobody has said anything else. */
+/* Rates of negligible cost, for an endpoint if no others were set. */
 #define LOCKS_CHEAP_BLOCK_NS       1000000
 #define LOCKS_CHEAP_MUTEX_FRACTION 10
 
@@ -66,7 +65,7 @@ struct lock_wait {
     struct lock_line *line;
 };
 
-/* What wrappers look at first; written when rates change. */
+/* What wrappers check first; written when rates change. */
 struct lock_watch {
     _Atomic bool on; /* block or mutex */
     bool has_hooks;  /* wrappers are there to call us */
@@ -87,7 +86,7 @@ void locks_wait_end(const struct lock_wait *w, bool waited);
 int64_t locks_release_begin(const void *lock);
 void locks_release_end(int64_t owed_ns, struct lock_site site);
 
-/* What the environment wants: PPROF_BLOCK_RATE, PPROF_MUTEX_FRACTION. */
+/* Applies the environment: PPROF_BLOCK_RATE, PPROF_MUTEX_FRACTION. */
 void locks_read_environment(void);
 
 /* Switches the cheap rates on and returns true, unless somebody has set one

@@ -10,16 +10,16 @@
 /*
  * Profiles of this process, pushed to a collector.
  *
- * Every interval a CPU profile of some seconds is taken (and a wall profile,
- * if it is wanted), then the profiles that take no time: heap, block,
- * mutex, threads.  Intervals are drawn at random around the mean, so that a
- * fleet that was started at the same moment does not push in step.
+ * Every interval a CPU profile of some seconds is taken (and a wall profile, if
+ * it is wanted), then the profiles that take no time: heap, block, mutex,
+ * threads.  Intervals are drawn at random around the mean, so that programs
+ * that were started at the same moment do not push at the same time.
  *
  * A profile that cannot be sent waits in bounded memory and is tried again
  * after 5, 10, 15 seconds and so on, two minutes at most, ten times in all.
- * The program is never waited for and never waits, but for its end: the last
- * profiles may take options.exit_ns, and half a second at most if the
- * collector has not answered before.
+ * The program never waits, except at its exit: the last profiles may take
+ * options.exit_ns, and at most half a second if the collector has never
+ * answered.
  */
 bool push_start(const struct push_options *options, struct error *err);
 

@@ -8,7 +8,7 @@
 #include "base/str.h"
 
 /*
- * Under which service and labels a collector stores the profiles of this
+ * The service and labels under which a collector stores the profiles of this
  * process.
  *
  * The service is, in this order: what the program says, PPROF_SERVICE,

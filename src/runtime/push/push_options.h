@@ -11,9 +11,8 @@
 struct pprof_push_options;
 
 /*
- * What is pushed where and how often: what the program says, else the
- * environment (env.h), else the default.  A set-uid program does not hear the
- * environment.
+ * Options of pushing: from the program, else the environment (env.h), else the
+ * default.  A set-uid program ignores the environment.
  */
 enum push_kind {
     PUSH_CPU,
@@ -38,11 +37,11 @@ struct push_options {
     bool quiet, verbose;
 };
 
-/* Does the environment name a collector? */
+/* Returns true if the environment names a collector. */
 bool push_options_wanted(void);
 
-/* `asked` may be NULL.  False: something is not understood, or does not go
- * together. */
+/* `asked` may be NULL.  False: an option is invalid, or two cannot be
+ * combined. */
 bool push_options_read(const struct pprof_push_options *asked,
                        struct push_options *out, struct error *err);
 

@@ -39,8 +39,9 @@ bool push_target_read(const struct push_target_options *asked,
 
 enum push_result {
     PUSH_STORED,
-    PUSH_LATER,   /* nobody there, no time, or a trouble that may pass */
-    PUSH_REFUSED, /* the collector does not want this profile */
+    PUSH_LATER,   /* a failure that may be temporary: no connection, timeout,
+                     server error */
+    PUSH_REFUSED, /* the collector refused this profile */
 };
 
 struct push_request {
@@ -51,7 +52,7 @@ struct push_request {
 };
 
 /* What the collector asked for with Retry-After is in *retry_after_ns, else
- * 0.  Unless it is stored, err says what happened, without secrets. */
+ * 0.  Unless it is stored, err has the reason, without secrets. */
 enum push_result push_send(const struct push_target *target,
                            const struct push_request *request,
                            int64_t *retry_after_ns, struct error *err);

@@ -4,10 +4,10 @@
 #include <stdint.h>
 
 /*
- * Does a thread that is awake run, or wait for a CPU?
+ * Decides whether a thread that is awake is running or waiting for a CPU.
  *
  * Another thread cannot simply look: if it shares the CPU, the answer is always
- * "waits".  So the scheduler's statistics decide.  They say which part of the
+ * "waiting".  So the scheduler's statistics decide.  They say which part of the
  * time since the last look the thread ran, and the same part of the looks is
  * called running.
  */

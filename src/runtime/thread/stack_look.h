@@ -9,14 +9,13 @@
 #include "runtime/unwind/unwind.h"
 
 /*
- * Where another thread waits, without touching it.
+ * Finds where another thread waits, without disturbing it.
  *
- * A signal would tell, too, but it ends pause(), sleep() and poll(): a
- * profiler must not change what system calls return.  The kernel shows pc and
- * sp of a thread that is blocked in /proc/self/task/TID/syscall.  With these
- * the stack is copied and walked.  The thread's CPU clock, read before and
- * after, says whether the thread ran meanwhile; then what was seen is thrown
- * away.
+ * A signal would interrupt pause(), sleep() and poll(), and a profiler must not
+ * change what system calls return.  The kernel shows pc and sp of a thread that
+ * is blocked in /proc/self/task/TID/syscall.  With these the stack is copied
+ * and walked.  The thread's CPU clock, read before and after, says whether the
+ * thread ran meanwhile; then what was seen is thrown away.
  *
  * The copy has no registers.  Where the walk needs the frame pointer, it is
  * found by reading the function's first instructions (prologue.h) and

@@ -8,7 +8,7 @@
 #include "base/str.h"
 
 /*
- * Labels: what the program says of the work that a thread does just now.
+ * Labels that the program sets for the current work of a thread.
  *
  * A set of labels is a number: a label and the set that it was pushed on; 0
  * is the empty one.  Equal sets have equal numbers.  A thread's current set
@@ -47,7 +47,7 @@ size_t labels_list(uint32_t set, struct label out[LABELS_MAX]);
 /* Labels that found no room. */
 uint64_t labels_lost(void);
 
-/* What a thread was doing when somebody looked. */
+/* The state of a thread when it was sampled. */
 enum label_state {
     STATE_NONE,
     STATE_RUNNING,

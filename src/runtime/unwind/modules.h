@@ -93,8 +93,8 @@ void modules_build_abandon(struct modules *m);
 /* The module that has code at an address, loaded ones first; NULL: none. */
 const struct module *modules_find(const struct modules *m, uint64_t address);
 
-/* Is it the library that we load when a profile is written?  It may lie where
- * the program had generated code before. */
+/* Returns true if it is the library that we load when a profile is written,
+ * which may be where the program had generated code before. */
 bool modules_is_own(struct str path);
 
 /* The functions of a module: from its file if that is still the one that was

@@ -40,7 +40,8 @@ struct prologue_cache {
 };
 bool prologue_find(struct prologue_cache *cache, uint64_t pc, uint64_t *out);
 
-/* Is there a call before this address?  Then it may be a return address. */
+/* Returns true if there is a call before this address, so that it may be a
+ * return address. */
 bool prologue_is_return(uint64_t address);
 
 #endif

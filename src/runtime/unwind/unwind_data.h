@@ -21,7 +21,7 @@ struct unwind_data {
     size_t n;
 };
 
-/* What must be known of a module to find its file. */
+/* The description of a module that is needed to find its file. */
 struct frames_file {
     const char *path;
     const uint8_t *build_id;

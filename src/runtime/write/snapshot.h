@@ -46,7 +46,8 @@ struct profile_kind {
     /* debug=1 in a form of its own; NULL: counts and stacks. */
     bool (*write_text)(const struct snapshot *s, struct buf *out,
                        struct error *err);
-    /* What would switch it on, in words; returns NULL, or is NULL: it is on.
+    /* Hint for the user on how to enable this profile.  NULL, or returning
+     NULL: it is enabled.
      */
     const char *(*switched_off)(void);
     /* The program's own, see custom.h: then take and count are NULL. */
