@@ -119,8 +119,8 @@ static bool skip_header(struct str *rest, struct error *err)
     return true;
 }
 
-/* How large may the member be?  The last four bytes say so of the last
- * member, but they may lie. */
+/* The largest size of the member: the last four bytes give that of the last
+ * member, but they are not trusted. */
 static size_t guess_size(struct str member)
 {
     size_t said = member.n >= 4 ? le32(member.s + member.n - 4) : 0;

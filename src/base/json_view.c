@@ -209,7 +209,8 @@ bool json_view_is(struct json_view v, char first)
     return v.text.n > 0 && v.text.s[0] == first;
 }
 
-/* Is the name at the front of *rest, escapes and all, this one? */
+/* Returns true if the name at the front of *rest, after unescaping, is this
+ * one. */
 static bool take_name(struct str *rest, struct str name, bool *same)
 {
     char room[128];

@@ -68,7 +68,8 @@ static bool is_ascii_space(unsigned char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Is the text at p one white space beyond ASCII, of exactly n bytes? */
+/* Returns true if the n bytes at p are one white space character beyond
+ * ASCII. */
 static bool is_wide_space(const char *text, size_t n)
 {
     const unsigned char *p = (const unsigned char *)text;

@@ -88,7 +88,7 @@ static void unescape(struct buf *out, struct str step)
     }
 }
 
-/* Is it what {key=value} names? */
+/* Returns true if {key=value} names the item. */
 static bool is_item(json_t *item, struct str key, struct str value)
 {
     json_t *text = key.n ? json_object_getn(item, key.s, key.n) : item;

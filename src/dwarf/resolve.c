@@ -279,7 +279,7 @@ static int by_address(const void *a, const void *b)
     return (x->address > y->address) - (x->address < y->address);
 }
 
-/* Which addresses lie in the unit?  All, if it does not tell its ranges. */
+/* Finds the addresses that lie in the unit: all of them if it has no ranges. */
 static bool find_wanted(struct dwarf *d, const struct dwarf_unit *u,
                         const uint64_t *addresses, size_t n)
 {

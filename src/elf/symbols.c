@@ -42,8 +42,8 @@ static void *load_bytes(int fd, uint64_t offset, uint64_t n)
     return p;
 }
 
-/* Is it in a section that is loaded?  The loader's own table does not know
- * the sections; there all that are not special count. */
+/* Returns true if the symbol is in a loaded section.  The loader's own table
+ * has no sections; there all symbols except special ones count. */
 static bool is_loaded(const struct raw_table *t, uint16_t section)
 {
     if (section == SHN_UNDEF || section >= SHN_LORESERVE)

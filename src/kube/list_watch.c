@@ -406,7 +406,7 @@ static void watch_ended(struct list_watch *lw, int64_t now_ns)
         pause_for(lw, now_ns); /* a proxy that ends what it does not like */
 }
 
-/* Is it worth going on with the same resourceVersion or page? */
+/* Returns true if the same resourceVersion or page can be tried again. */
 static bool can_resume(const struct list_watch *lw)
 {
     switch (lw->status) {

@@ -183,7 +183,8 @@ static void note_right(struct way *w, const struct kubectl_failure *why)
         w->rights[w->n_rights++] = why->right;
 }
 
-/* Does an endpoint answer here?  An index, or at least the command line. */
+/* Returns true if an endpoint answers here: with an index, or at least with the
+ * command line. */
 static bool probe(struct way *w, struct arena *a, struct kubectl_failure *why)
 {
     struct buf page = BUF_INIT(PAGE_MAX);

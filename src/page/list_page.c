@@ -11,7 +11,7 @@
 #include "base/query.h"
 #include "page/reply.h"
 
-/* Another range than the one that the list starts with? */
+/* Returns true if the range differs from the one that the list starts with. */
 static bool has_range(struct str query)
 {
     struct arena *a = arena_new();

@@ -119,7 +119,7 @@ static void add_element(struct writer *w, size_t i, struct str type,
 
 /* ---- answers ---- */
 
-/* Does the request say itself how many rows it wants? */
+/* Returns true if the request sets the number of rows itself. */
 static bool limits_rows(const struct page_request *q)
 {
     return query_get(q, "trim").n > 0 || query_get(q, "n").n > 0 ||
@@ -148,7 +148,7 @@ static struct page_request request_for(const struct page_request *q,
     return of;
 }
 
-/* Is an answer that is not needed worth its place? */
+/* Returns true if an optional answer is worth its size. */
 static bool is_worth(size_t i, struct str made, struct str packed)
 {
     return packed.n <= LARGEST_PACKED &&

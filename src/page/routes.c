@@ -85,7 +85,7 @@ static struct str tag_of(struct page_request *q, struct str name)
         arena_printf(q->arena, "W/\"%016llx\"", (unsigned long long)hash));
 }
 
-/* Has the browser got it already? */
+/* Returns true if the browser has it already. */
 static bool is_known(const struct page_request *q, struct str tag)
 {
     return http_header_lists(

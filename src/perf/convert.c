@@ -202,7 +202,7 @@ static void push(struct converter *c, uint64_t address)
         c->stack[c->depth++] = address;
 }
 
-/* Is the last marker before chain[i] the one of user code? */
+/* Returns true if the last marker before chain[i] is that of user code. */
 static bool is_user_marker(uint64_t word)
 {
     return word == (uint64_t)PERF_CONTEXT_USER ||

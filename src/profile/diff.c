@@ -38,7 +38,7 @@ static struct str comment_key(struct str comment)
     return colon < 0 ? STR("") : str_first(comment, (size_t)colon);
 }
 
-/* Does the profile say something else under the key of the comment? */
+/* Returns true if the profile has a different comment with the same key. */
 static bool contradicts(const struct profile *p, struct str comment)
 {
     struct str key = comment_key(comment);

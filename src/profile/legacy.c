@@ -37,7 +37,8 @@ static const struct str cpu_frames =
     STR_INIT("ProfileData::Add|ProfileData::prof_handler|"
              "CpuProfiler::prof_handler|__pthread_sighandler|__restore");
 
-/* Are the sample types exactly those that `names` lists, ended by NULL? */
+/* Returns true if the sample types are exactly those in `names`, which ends
+ * with NULL. */
 static bool has_types(const struct profile *p, const char *const *names)
 {
     size_t n = 0;

@@ -72,7 +72,8 @@ static bool find_words(struct words *w, struct str bytes, struct header *h)
     return false;
 }
 
-/* Is this record the end mark?  The words are left in place if not. */
+/* Returns true if this record is the end mark.  Otherwise nothing is
+ * consumed. */
 static bool take_end_mark(struct words *w, uint64_t count, uint64_t depth)
 {
     struct words ahead = *w;

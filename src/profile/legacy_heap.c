@@ -98,7 +98,7 @@ static bool set_heap_kind(struct heap_header *h, struct str kind,
     return true;
 }
 
-/* Is there anything allocated that is not in use?  Compared as text. */
+/* Returns true if anything allocated is not in use.  Compared as text. */
 static bool differs(struct str alloc, struct str used)
 {
     return !str_eq(alloc, used) && !str_eq(alloc, STR("0"));

@@ -306,7 +306,7 @@ static bool read_line(struct reader *r, struct str line)
     return true;
 }
 
-/* Does b go on where a ends, as far as is known? */
+/* Returns true if b continues where a ends, as far as is known. */
 static bool adjacent(const struct mapping *a, const struct mapping *b)
 {
     if (a->file && b->file && a->file != b->file)

@@ -109,7 +109,7 @@ static bool same_labels(const struct label *a, const struct label *b, size_t n)
     return true;
 }
 
-/* Is it sample i of the result? */
+/* Returns true if it equals sample i of the result. */
 static bool is_sample(const struct profile *out, const struct written *w,
                       size_t i)
 {

@@ -8,7 +8,7 @@
 
 #include "profile/sweep.h"
 
-/* Has the sample's label list room for the key before this label? */
+/* Returns true if the key belongs before this label in the sample's list. */
 static bool goes_before(const struct profile *p, string_id key,
                         const struct label *label)
 {

@@ -101,8 +101,9 @@ static bool parse_bounds(struct str text, struct bound *low, struct bound *high,
 }
 
 /*
- * Is it a range?  Fills *range if so.  The unit is that of the first number,
- * under its usual name; a second number of another family makes it none.
+ * Returns true if it is a range, and fills *range.  The unit is that of the
+ * first number, under its usual name; a second number of another family makes
+ * it none.
  */
 static bool parse_range(struct str text, struct range *range, bool *is_range,
                         struct error *err)

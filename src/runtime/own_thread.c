@@ -50,7 +50,8 @@ static bool own_replace(int from, int to)
     return false;
 }
 
-/* Is it the thread that left, or another one with the number by now? */
+/* Returns true if it is the thread that ended, and not a new one with the same
+ * number. */
 static bool is_still_leaving(int tid)
 {
     char path[64], name[16] = "";

@@ -51,7 +51,7 @@ static bool find_key(struct label_guard *g, uint32_t key, size_t *out)
 /* More label keys than this are as bad as more values. */
 enum { MAX_KEYS = 256 };
 
-/* Sets *kept: is the label within the bounds? */
+/* Sets *kept to whether the label is within the limits. */
 static bool guard_label(struct interner *t, const struct in_label *label,
                         bool *kept)
 {

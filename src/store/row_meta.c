@@ -119,7 +119,7 @@ static bool extras_exist(struct str extras, const struct dict *d)
     return ok;
 }
 
-/* Does the header have as many types as there are totals? */
+/* Returns true if the header has as many types as there are totals. */
 static bool totals_fit(const struct row_meta *m, const struct dict *d)
 {
     struct wire_reader r = unpack_begin(dict_get(d, DICT_HEADER, m->header));

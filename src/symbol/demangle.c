@@ -296,7 +296,7 @@ static bool is_same_text(struct str a, struct str b)
     }
 }
 
-/* Did whoever wrote the profile demangle the name in full? */
+/* Returns true if the writer of the profile demangled the name in full. */
 static bool is_full_name(const struct profile *p, const struct function *f)
 {
     struct str name = profile_str(p, f->name);

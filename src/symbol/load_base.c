@@ -66,7 +66,7 @@ static bool find_text_segment(const struct finder *f, Elf64_Phdr *out)
     return false;
 }
 
-/* Can the mapping be one of this segment? */
+/* Returns true if the mapping can be one of this segment. */
 static bool fits(const Elf64_Phdr *p, const struct object_mapping *m)
 {
     uint64_t size = m->limit - m->start;

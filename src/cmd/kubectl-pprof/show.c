@@ -39,7 +39,7 @@ static const char *memory_file(struct session *s, struct profile *p)
     return name;
 }
 
-/* Did the user choose a form of output after "--"? */
+/* Returns true if the user chose an output format after "--". */
 static bool has_format(const struct words *others)
 {
     for (size_t i = 0; i < others->list.n; i++) {

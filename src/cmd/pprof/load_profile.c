@@ -306,8 +306,8 @@ static bool load(struct loader *l, struct profile_pair *pair, struct error *err)
     return finish(l, pair->profile, err);
 }
 
-/* Can they be compared?  What a terminal would be told, and the copy that is
- * kept, come now and not with the first request. */
+/* Checks that the profiles can be compared, so that messages and the saved copy
+ * come now and not with the first request. */
 static bool rehearse(struct loader *l, const struct profile_pair *pair,
                      struct error *err)
 {

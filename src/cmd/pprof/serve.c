@@ -196,7 +196,8 @@ static void offer_sources(struct file_source_options *files, struct service *s)
         str_from(arena_printf(s->arena, "%zu profiles", o->n_sources));
 }
 
-/* Can all sources be had again?  stdin cannot; a file would be the same. */
+/* Returns true if all sources can be fetched again. stdin cannot; a file would
+ * be the same. */
 static bool can_fetch(const struct options *o)
 {
     bool any = false;

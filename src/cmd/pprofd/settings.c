@@ -176,7 +176,8 @@ static enum flags_result parse_flags(struct given *g, struct arena *a,
     return result;
 }
 
-/* Would the flag send the profiles to another place than the directory? */
+/* Returns true if the flag would store profiles in another place than the
+ * directory. */
 static bool check_place(const char *flag, bool is_place, struct str value,
                         struct error *err)
 {

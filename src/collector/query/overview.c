@@ -265,7 +265,7 @@ static bool ask_for_all(struct overview *o)
 
 /* --- pieces --------------------------------------------------------------- */
 
-/* Can a step be put together from hours and minutes? */
+/* Returns true if steps can be composed of hours and minutes. */
 static bool has_parts(int64_t step_ns)
 {
     return step_ns <= DAY && step_ns % (step_ns > HOUR ? HOUR : MINUTE) == 0;

@@ -42,7 +42,8 @@ static void take(struct chosen *out, const struct scrape_job *job,
         .seconds_ns = kind->measures ? scrape_default_seconds(job) : 0};
 }
 
-/* Is there one that sends differences, of the same type? */
+/* Returns true if the page has a profile of the same type that sends
+ * differences. */
 static bool has_better(const struct index_entries *page,
                        const struct scrape_kind *kind)
 {

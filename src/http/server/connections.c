@@ -34,8 +34,8 @@ void connections_add(struct http_server *s, struct connection *c,
     connections_watch(s, c, EPOLL_CTL_ADD);
 }
 
-/* Has the address used half of all CPU time for a while, or made handshakes
- * for nothing? */
+/* Returns true if the address has used half of all CPU time for a while, or
+ * made handshakes without a request. */
 static bool is_heavy(const struct http_server *s, struct peer *peer,
                      int64_t now_ns)
 {
@@ -148,8 +148,8 @@ static int uselessness(const struct connection *c, int64_t now_ns)
     return c->answered ? IDLE : SILENT;
 }
 
-/* Shall `a` go rather than `b`?  The address with more connections first,
- * but a preferred one never for a stranger's sake. */
+/* Returns true if `a` is to be dropped rather than `b`: the address with more
+ * connections first, but never a preferred one in favour of an unknown one. */
 static bool is_worse(const struct connection *a, const struct connection *b,
                      int64_t now_ns)
 {

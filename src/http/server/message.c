@@ -29,7 +29,8 @@ static bool equals_ignoring_case(struct str a, struct str b)
     return str_eq_nocase(a, b);
 }
 
-/* Is `word` one of the words of a comma-separated header value? */
+/* Returns true if `word` is one of the words of a comma-separated header
+ * value. */
 static bool has_word(struct str list, struct str word)
 {
     struct str item;

@@ -117,7 +117,7 @@ static bool function_matches(const struct collector *c, uint32_t line)
            regex_matches(re, profile_str(p, f->filename));
 }
 
-/* Does a frame at this location make its function interesting? */
+/* Finds the frames at this location whose function is interesting. */
 static void look_at(struct collector *c, uint32_t location, struct sampled *s,
                     const uint64_t *wanted_address)
 {

@@ -86,7 +86,8 @@ static bool is_new_or_gone(const struct changed_path *p, double other_share)
     return before <= after * other_share || after <= before * other_share;
 }
 
-/* Is there a part that is nearly the whole?  Then its parts say more. */
+/* Returns true if one part is nearly the whole, so that its own parts describe
+ * the change better. */
 static bool passes_on(const struct search *s, const struct changed_path *p)
 {
     for (size_t i = 0; i < s->parts.n; i++)
@@ -103,7 +104,7 @@ static double smaller_side(const struct amounts *a, bool grew)
     return (double)(grew ? a->before : a->after);
 }
 
-/* Did all parts grow, or shrink, in proportion? */
+/* Returns true if all parts grew, or shrank, in proportion. */
 static bool is_even(const struct search *s, const struct changed_path *p)
 {
     bool grew = change_of(p) > 0;
@@ -119,9 +120,10 @@ static bool is_even(const struct search *s, const struct changed_path *p)
     return deviation <= fabs(change_of(p)) * UNEVEN;
 }
 
-/* Does one callee carry the change, while the rest changed less than half as
- * fast as the whole?  Then the callee is to be named, even if it is so large
- * that the parts look even: a root that contains everything explains nothing.
+/* Returns true if one callee carries the change, while the rest changed less
+ * than half as fast as the whole.  Then the callee is to be named, even if it
+ * is so large that the parts look even: a root that contains everything
+ * explains nothing.
  */
 static bool is_told_by_one(const struct search *s, const struct changed_path *p)
 {
@@ -140,7 +142,7 @@ static bool is_told_by_one(const struct search *s, const struct changed_path *p)
     return false;
 }
 
-/* Do those of its parts that are worth naming tell enough of the story?
+/* Returns true if the parts that are worth naming explain enough of the change.
  * (Opposite changes are a story of their own.) */
 static bool is_told_by_parts(const struct search *s,
                              const struct changed_path *p)

@@ -61,7 +61,8 @@ static int compare_names(const void *a, const void *b)
                    ((const struct stack_frame *)b)->name);
 }
 
-/* Which nodes are in a stack?  Filters leave locations that no sample has. */
+/* Finds the nodes that are in a stack: filters leave locations that no sample
+ * has. */
 static const bool *find_used_nodes(const struct maker *m)
 {
     const struct profile *p = m->report->profile;

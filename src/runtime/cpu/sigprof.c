@@ -172,8 +172,8 @@ static void begin_thread(struct thread_state *t, int64_t first_ns,
     intervals_begin(&t->due, first_ns, sampler.period_ns);
 }
 
-/* Did the signal come on the way out of a system call?  Then the instruction
- * before pc is the one that entered it. */
+/* Returns true if the signal came on the way out of a system call.  Then the
+ * instruction before pc is the one that entered it. */
 static bool is_after_syscall(const ucontext_t *context)
 {
     struct unwind_regs regs = unwind_regs_from(context);

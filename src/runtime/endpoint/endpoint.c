@@ -450,7 +450,8 @@ static void redirect(struct exchange *x, struct str path)
     buf_release(&target);
 }
 
-/* Has the path an empty or dotted element?  Then its clean form in out. */
+/* Returns true if the path has an empty or dotted element; its clean form is
+ * then in out. */
 static bool clean_path(struct str path, char *out, struct str *clean)
 {
     struct str rest = str_skip(path, 1), part;

@@ -8,7 +8,7 @@
 
 #include "base/percent.h"
 
-/* Is this the key, as it was sent or decoded? */
+/* Returns true if this is the key, as it was sent or decoded. */
 static bool is_key(struct str word, struct str key)
 {
     char text[32];

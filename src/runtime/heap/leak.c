@@ -252,7 +252,7 @@ static bool scan_in_copy(struct search *s, struct error *err)
     return explain(s->result->end, status, err);
 }
 
-/* Was it freed meanwhile, or is it too young? */
+/* Returns true if it was freed meanwhile or is too young. */
 static bool is_suspect(const struct leak_block *b, int64_t born_before)
 {
     struct live_block now;

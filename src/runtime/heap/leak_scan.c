@@ -275,7 +275,7 @@ static bool is_swapped(void)
     return true; /* not known */
 }
 
-/* Is there a way to read memory at all? */
+/* Returns true if there is a way to read memory. */
 static bool can_read(const struct scanner *c)
 {
     return read_memory(c, (uint64_t)(uintptr_t)c->s, sizeof(*c->s)) ==

@@ -121,7 +121,7 @@ void exec_environment_keep(bool hide)
         *to = NULL;
 }
 
-/* Is the variable of "NAME=VALUE" in the environment? */
+/* Returns true if the variable of "NAME=VALUE" is in the environment. */
 static bool is_set(char *const *envp, const char *entry)
 {
     size_t n = strcspn(entry, "=") + 1;

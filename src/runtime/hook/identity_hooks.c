@@ -58,7 +58,8 @@ static bool has_threads_of_its_own(void)
     return found;
 }
 
-/* Would libc's function work here, and fail in a thread of ours? */
+/* Returns true if libc's function would succeed here and fail in a thread of
+ * ours. */
 static bool is_for_this_thread_only(void)
 {
     uint64_t mine = capabilities(0);

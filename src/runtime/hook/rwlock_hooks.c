@@ -253,7 +253,7 @@ PPROF_API OWN_WRAPPER int pthread_spin_unlock(pthread_spinlock_t *l)
 
 /* --- start --------------------------------------------------------------- */
 
-/* Is the number of readers where we look for it? */
+/* Returns true if the number of readers is where we expect it. */
 static bool test_readers(void)
 {
     pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;

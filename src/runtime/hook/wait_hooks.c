@@ -273,7 +273,7 @@ PPROF_API OWN_WRAPPER int pthread_clockjoin_np(pthread_t thread, void **result,
 
 /* --- start --------------------------------------------------------------- */
 
-/* Is a semaphore's value its first word? */
+/* Checks that a semaphore's value is its first word. */
 __attribute__((constructor(102))) static void wait_hooks_start(void)
 {
     unsigned *value;

@@ -137,7 +137,7 @@ static bool decode(const uint8_t *p, size_t n, struct instruction *out)
     return i.n <= n;
 }
 
-/* Does it change rsp in another way than the prologue's? */
+/* Returns true if it changes rsp in a way that prologues do not. */
 static bool writes_sp(const struct instruction *i)
 {
     uint8_t mod = i->modrm >> 6, reg = i->modrm >> 3 & 7, rm = i->modrm & 7;

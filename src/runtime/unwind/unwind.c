@@ -457,8 +457,8 @@ static bool step_leaf(struct walker *w)
 
 #define MAX_CODE 16
 
-/* Is this the code at pc?  In the copy of another thread's stack, that thread
- * may be unmapping it. */
+/* Returns true if this is the code at pc.  In the copy of another thread's
+ * stack, that thread may be unmapping it. */
 UNSANITIZED static bool has_code(struct walker *w, const uint8_t *code,
                                  size_t n)
 {

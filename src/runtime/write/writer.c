@@ -114,7 +114,8 @@ static bool add_mapping(struct writer *w, struct mapping m)
     return to != NULL;
 }
 
-/* Is a sample in it?  Runtimes that generate code map hundreds of ranges. */
+/* Returns true if a sample is in it.  Runtimes that generate code map hundreds
+ * of ranges. */
 static bool has_address(const struct writer *w, const struct maps_entry *e)
 {
     const uint64_t *v = w->addresses.p;

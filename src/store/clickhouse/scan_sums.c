@@ -123,7 +123,8 @@ static bool make_plan(struct summing *u, struct error *err)
 
 /* --- sums ----------------------------------------------------------------- */
 
-/* Do all sums have the same header?  Then it need not be part of the key. */
+/* Returns true if all sums have the same header, which then need not be part of
+ * the key. */
 static bool has_one_header(const struct summing *u)
 {
     for (size_t i = 1; i < u->n; i++)

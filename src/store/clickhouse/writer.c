@@ -266,7 +266,7 @@ void ch_enqueue(struct ch_store *s, struct ch_entry *e)
     pthread_mutex_unlock(&s->queue);
 }
 
-/* Is there at least this part of the largest batch? */
+/* Returns true if at least this part of the largest batch is waiting. */
 static bool has_part(const struct ch_store *s, size_t part)
 {
     return s->waiting >= s->ch.batch_profiles / part ||

@@ -52,7 +52,7 @@ static void cut(struct listing *k, size_t n)
         free(k->items[--k->n].packed);
 }
 
-/* Is it behind the page's cursor? */
+/* Returns true if it is after the page's cursor. */
 static bool is_behind(const struct listing *k, const struct row_meta *m)
 {
     struct item at, row = {.created_ns = m->created_ns, .id = m->id};

@@ -141,7 +141,7 @@ static bool commit(struct sqlite_store *s, struct entry *const *entries,
     return ok;
 }
 
-/* Does the entry rely on something that could not be written? */
+/* Returns true if the entry depends on something that could not be written. */
 static bool is_stale(struct entry *e)
 {
     bool stale;

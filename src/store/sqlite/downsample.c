@@ -60,7 +60,7 @@ static bool has_mapping(const struct dict *d, uint32_t image, uint32_t mapping)
     return false;
 }
 
-/* Does an image have all mappings of another? */
+/* Returns true if an image has all mappings of another. */
 static bool covers(const struct dict *d, uint32_t image, uint32_t other)
 {
     struct wire_reader r = unpack_begin(dict_get(d, DICT_IMAGE, other));

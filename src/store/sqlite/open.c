@@ -392,7 +392,7 @@ static bool carry_series(const struct open_segment *from, uint32_t series,
     return ok;
 }
 
-/* Is the row of a kind whose changes count? */
+/* Returns true if the row is of a kind whose changes count. */
 static bool is_cumulative(const struct open_segment *g,
                           const struct open_row *row)
 {

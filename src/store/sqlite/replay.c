@@ -24,7 +24,7 @@ static bool damaged(int64_t seq, struct error *err)
                      (long long)seq);
 }
 
-/* Is the segment complete in the day files? */
+/* Returns true if the segment is complete in the day files. */
 static bool is_marked(struct replaying *k, struct str service,
                       uint64_t generation, bool *out, struct error *err)
 {
@@ -37,7 +37,7 @@ static bool is_marked(struct replaying *k, struct str service,
     return ok;
 }
 
-/* Has the file got this generation? */
+/* Returns true if the file has this generation. */
 static bool day_has(struct sqlite_store *s, struct day *day, struct str service,
                     uint64_t generation, bool *out, struct error *err)
 {
@@ -56,7 +56,7 @@ static bool day_has(struct sqlite_store *s, struct day *day, struct str service,
     return ok;
 }
 
-/* Has the day file of the row got this generation? */
+/* Returns true if the day file of the row has this generation. */
 static bool is_sealed(struct sqlite_store *s, struct str service,
                       uint64_t generation, int64_t created_ns, bool *out,
                       struct error *err)

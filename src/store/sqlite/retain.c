@@ -31,7 +31,7 @@ bool sqlite_store_set_retention(struct store *store,
  * What a rule says of a day.
  */
 
-/* Has everything that was made on this day expired? */
+/* Returns true if everything of this day has expired. */
 static bool is_expired(const struct sqlite_store *s,
                        const struct store_retention *rule, const struct day *d)
 {

@@ -72,8 +72,8 @@ static bool find_series(struct day_scan *k, struct error *err)
     return ok;
 }
 
-/* Is the block inside the range, so that its profiles can be counted without
- * reading it? */
+/* Returns true if the block is inside the range, so that its profiles can be
+ * counted without reading it. */
 static bool is_counted(struct day_scan *k, size_t series, sqlite3_stmt *st)
 {
     struct scan_count n = {(uint64_t)sqlite3_column_int64(st, 2),

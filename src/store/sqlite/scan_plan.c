@@ -31,7 +31,7 @@ bool level_fits(const struct scan *c, int level)
            (c->step_ns == 0 || c->step_ns % level_ns[level] == 0);
 }
 
-/* Are the sums of the service complete? */
+/* Returns true if the sums of the service are complete. */
 static bool is_summed(struct service_scan *k, struct day *raw, int level,
                       bool *out, struct error *err)
 {
