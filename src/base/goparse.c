@@ -110,7 +110,7 @@ enum goparse goparse_int(struct str s, int base, int bits, int64_t *out)
         int digit = str_digit(s.s[i]);
         if (digit >= base)
             return GOPARSE_SYNTAX;
-        /* At once: what comes behind may be no number at all. */
+        /* Checked at once, because what follows may not be a number. */
         if (__builtin_mul_overflow(value, (unsigned)base, &value) ||
             __builtin_add_overflow(value, (unsigned)digit, &value) ||
             value > most)

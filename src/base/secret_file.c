@@ -1,6 +1,6 @@
 /*
- * A warning and not an error: Kubernetes mounts secrets readable for all, in
- * a container where there is nobody else.
+ * A warning and not an error: Kubernetes mounts secrets readable for all users,
+ * in a container that has only one.
  */
 #include "base/secret_file.h"
 

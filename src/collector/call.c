@@ -116,7 +116,7 @@ static int http_status(enum store_status status)
     case STORE_LIMITED:
         return 422;
     case STORE_CANCELLED:
-        return 499; /* for the metrics: nobody is there to read it */
+        return 499; /* for the metrics only: the client has gone */
     case STORE_BUSY:
         return 503;
     case STORE_FAILED:

@@ -235,7 +235,7 @@ static void handle(struct collector *collector, struct http_exchange *x,
                      .until_ns = until_ns};
 
     dispatch(&c);
-    /* A deferred call is counted and freed by whoever finishes it. */
+    /* A deferred call is counted and freed when it is finished. */
     if (c.is_deferred)
         return;
     call_pack(&c);

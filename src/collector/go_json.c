@@ -1,7 +1,7 @@
 /*
  * Runs of plain characters are copied as they are; what needs an escape is
  * found byte by byte.  base/json.h writes the shorter standard forms and is
- * used wherever nobody compares bytes.
+ * used wherever bytes need not be equal.
  */
 #include "collector/go_json.h"
 

@@ -412,7 +412,7 @@ static void remove_at(struct edit *e, struct str path, struct str pointer,
     buf_release(&name);
 }
 
-/* Takes one entry of a note back; false: somebody has changed it. */
+/* Undoes one entry of a note; false: it has been changed since. */
 static bool undo_entry(struct edit *e, json_t *entry)
 {
     struct str path = str_from(json_string_value(json_object_get(entry, "at")));
@@ -425,7 +425,7 @@ static bool undo_entry(struct edit *e, json_t *entry)
     bool ok = true;
 
     if (!found) {
-        /* Somebody else has taken it away already. */
+        /* It has already been removed. */
     } else if (made) {
         if (json_object_size(found) == 0 && json_array_size(found) == 0)
             remove_at(e, path, buf_str(&pointer), found, true);

@@ -1,6 +1,6 @@
 /*
  * The getters.  Each one notes the key that it looked for in the map, so that
- * node_check_keys() can tell keys that nobody knows.
+ * node_check_keys() finds unknown keys.
  */
 #include "config/getters.h"
 
@@ -104,8 +104,8 @@ bool node_is_duration(const struct node *n, int64_t *ns, struct error *err)
     int64_t value;
     uint64_t bare;
 
-    /* A file says the unit; only 0 needs none.  What was clamped is refused:
-     * nobody means 292 years. */
+    /* A file says the unit; only 0 needs none.  A clamped value is refused: 292
+     * years is a mistake. */
     if (n->kind != NODE_SCALAR ||
         (str_to_u64(n->text, 10, &bare) && bare != 0) ||
         !duration_parse(n->text, &value, &ignored) || value == INT64_MAX)

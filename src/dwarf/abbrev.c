@@ -197,7 +197,7 @@ static bool load(struct dwarf_abbrevs *t, struct dwarf_file *file,
     t->file = file;
     t->offset = offset;
     t->format = format;
-    /* How long it is nobody says: read more until it ends. */
+    /* Its length is not known: read more until it ends. */
     for (uint64_t part = 4096; n; part *= 8) {
         uint64_t take = part < n ? part : n;
         const uint8_t *p = elf_section_at(s, offset, take);

@@ -15,7 +15,7 @@
 #include "dwarf/linked_files.h"
 #include "dwarf/walk.h"
 
-/* A sound file reads each of its bytes a few times at most. */
+/* A valid file needs each of its bytes a few times at most. */
 #define WORK_BASE     ((uint64_t)1 << 22)
 #define WORK_PER_BYTE 16
 

@@ -1,8 +1,7 @@
 /*
- * Reads the headers of an ELF file into memory and widens those of 32-bit
- * files to the 64-bit form, so that nobody else has to know about two kinds.
- * Counts and offsets are checked against the file's size before anything is
- * allocated.
+ * Reads the headers of an ELF file into memory and widens those of 32-bit files
+ * to the 64-bit form, so that other code need not distinguish them.  Counts and
+ * offsets are checked against the file's size before anything is allocated.
  */
 #include "elf/elf_file.h"
 

@@ -69,7 +69,7 @@ bool jit_map_add_dump(struct jit_map *m, const struct elf_source *file,
 bool jit_map_read(struct jit_map *m, const char *directory, uint32_t pid,
                   const char *dump_path);
 
-/* Is it the path of a dump, and of this process? */
+/* Returns true if it is the path of a dump of this process. */
 bool jit_is_dump_path(struct str path, uint32_t pid);
 
 /* Sorts.  False: out of memory; the map is then empty. */

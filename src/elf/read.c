@@ -1,6 +1,6 @@
 /*
- * pread() until all bytes are there.  A file that ends early is an error,
- * which is what makes reading safe while somebody replaces the file.
+ * pread() until all bytes are there.  A file that ends early is an error, which
+ * makes reading safe while the file is being replaced.
  */
 #include "elf/read.h"
 

@@ -277,12 +277,12 @@ static bool has(const struct exchange *x, const char *words)
 }
 
 /*
- * The server ended the connection before it said a word of HTTP.  If it took
- * part in the handshake, that is nearly always for want of a certificate that
- * it likes.  With TLS 1.3 its alert comes after our side of the handshake is
- * done and may be lost when it closes at once, so the alert's words cannot be
- * relied upon.  If it did not, nobody is there: kubectl port-forward accepts
- * connections to ports that nobody listens on.
+ * The server closed the connection before it sent any HTTP.  If it took part in
+ * the handshake, the reason is nearly always that it requires a different
+ * client certificate.  With TLS 1.3 its alert comes after our side of the
+ * handshake is done and may be lost when it closes at once, so the alert's
+ * words cannot be relied upon.  If it did not, nobody is there: kubectl
+ * port-forward accepts connections to ports that nobody listens on.
  */
 static bool tls_refusal_words(const struct exchange *x, struct error *err)
 {
@@ -412,7 +412,7 @@ static bool is_this_machine(const struct exchange *x)
            str_has_prefix(host, STR("[::1]"));
 }
 
-/* The exchange, once more as long as nobody listens. */
+/* The exchange, repeated while the connection is refused. */
 static CURLcode perform_patiently(struct exchange *x)
 {
     const struct timespec pause = {.tv_nsec = REFUSED_PAUSE_NS};

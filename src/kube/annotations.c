@@ -1,9 +1,9 @@
 /*
  * Ours and kube-profefe's annotations; Grafana's are in grafana.c.
  *
- * kube-profefe reads a port that is no number as 6060 and ignores the path,
- * although it documents it.  The path works here.  A port that is no number
- * is an error: nobody who writes `profefe.com/port: http` means 6060.
+ * kube-profefe reads a port that is not a number as 6060 and ignores the path,
+ * although it documents it.  Here the path works, and a port that is not a
+ * number is an error: `profefe.com/port: http` does not mean 6060.
  */
 #include "kube/annotations.h"
 
@@ -82,8 +82,8 @@ static bool read_scheme(const struct kube_pod *pod, struct kube_endpoint *e,
     return true;
 }
 
-/* A pod may name a Secret of its own namespace only: whoever may write
- * annotations there need not have a right to those of others. */
+/* A pod may name a Secret of its own namespace only: permission to write
+ * annotations there does not imply permission to read Secrets elsewhere. */
 static bool read_secret(struct arena *a, const struct kube_pod *pod,
                         struct kube_endpoint *e, struct error *err)
 {

@@ -167,7 +167,8 @@ static bool expect(struct json_stream *s, struct str *in, char c,
     return true;
 }
 
-/* One step between values; false: this is no list or sequence of objects. */
+/* One step between values; false: this is not a list or a sequence of
+ * objects. */
 static bool step(struct json_stream *s, struct str *in)
 {
     switch ((enum place)s->place) {

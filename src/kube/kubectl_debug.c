@@ -71,8 +71,9 @@ static bool is_refused_by_policy(const struct kubectl_failure *why)
     return str_contains(str_from(why->words), STR("violates PodSecurity"));
 }
 
-/* Names of containers are never free again, so each gets a new one.  Whether
- * an interrupted kubectl has added it nobody knows: then it keeps the name. */
+/* Names of containers are never free again, so each gets a new one.  If kubectl
+ * was interrupted, it is not known whether it added the container: then it
+ * keeps the name. */
 static bool add_as_allowed(struct visit *v, const struct node *pod,
                            struct kubectl_failure *why)
 {

@@ -125,8 +125,8 @@ static struct str remark_of(struct arena *a, const struct node *object)
     return STR("");
 }
 
-/* What the collector shall call it.  Annotations that cannot be understood
- * are reported when its port is looked for. */
+/* The service name for the collector.  Invalid annotations are reported when
+ * its port is determined. */
 static struct str service_of(struct arena *a, const struct kube_pod *pod)
 {
     struct kube_endpoints found = {0};

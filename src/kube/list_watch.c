@@ -1,5 +1,5 @@
 /*
- * The state machine; list_watch.h tells what it is up against.
+ * The state machine; list_watch.h describes the behaviour that it handles.
  *
  * Every object is read in a memory scope of its own, so that one that is
  * built to need much memory is refused and nothing else suffers.

@@ -219,7 +219,8 @@ static void send_request(struct secret *x, int64_t now_ns)
     buf_release(&path);
 }
 
-/* Takes the first that nobody asked for in a long time off the list. */
+/* Removes the first entry from the list that has not been used for a long
+ * time. */
 static struct secret *take_unused(struct secrets *s, int64_t now_ns)
 {
     struct secret *found = NULL;

@@ -323,8 +323,8 @@ static bool add_debug_container(struct way *w, struct arena *a,
     return true;
 }
 
-/* What to tell of several failures: the right that would be enough, and what
- * else could be tried. */
+/* Chooses the message among several failures: the permission that would be
+ * sufficient, and what else can be tried. */
 static void choose_words(const struct way *w,
                          const struct kubectl_failure *first,
                          struct kubectl_failure *why)

@@ -1,6 +1,6 @@
 /*
- * Names and paths in here are fixed: whoever looks at the pod finds the same
- * ones everywhere.  What the user has set already is left as it is.
+ * Names and paths in here are fixed, so that they are the same in every pod.
+ * What the user has set already is left as it is.
  */
 #include "kube/workload.h"
 

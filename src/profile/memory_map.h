@@ -13,7 +13,7 @@
  * name=value.  Other lines are ignored.
  */
 
-/* Does the map start after this line? */
+/* Returns true if the map starts after this line. */
 bool memory_map_starts(struct str line);
 
 /*

@@ -127,10 +127,10 @@ static void after_fork_in_child(void)
 }
 
 /*
- * When the library is loaded and not when it is first used: another thread
- * may be forking just then, and its child would find our locks taken and
- * nobody to give them back.  Before other constructors of ours, whose own
- * work in the child comes after this.
+ * When the library is loaded and not when it is first used: another thread may
+ * be forking at that moment, and its child would find our locks taken for ever.
+ * Before other constructors of ours, whose own work in the child comes after
+ * this.
  */
 __attribute__((constructor(102))) static void hook_fork(void)
 {

@@ -164,7 +164,7 @@ static bool own_add(int tid, struct own_stack stack)
     for (int i = 0; i < MAX_OWN; i++) {
         int none = 0;
 
-        /* Nobody else takes a place with this number. */
+        /* No other thread takes a place with this number. */
         if (!atomic_compare_exchange_strong(&own[i], &none, OWN_RESERVED))
             continue;
         stacks[i] = stack;

@@ -38,7 +38,8 @@ void comments_next_profile(struct comments *c);
 /* False: out of memory. */
 bool comments_add(struct comments *c, struct str comment);
 
-/* Numbers of comments are 0 to c->texts.n - 1.  Is this one of the result's? */
+/* Numbers of comments are 0 to c->texts.n - 1.  Returns true if this one is in
+ * the result. */
 bool comments_keeps(const struct comments *c, uint32_t i);
 
 #endif

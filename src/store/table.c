@@ -32,7 +32,7 @@ bool table_append(struct table *t, struct str s)
     return true;
 }
 
-/* Seeded, because strangers choose the strings. */
+/* Seeded, because the strings are untrusted. */
 static uint32_t hash_of(struct str s)
 {
     static const char anywhere;

@@ -151,7 +151,7 @@ static bool symbolize_kernel(struct resolver *r, uint32_t index,
     return o != NULL;
 }
 
-/* False when the mapping's binary is not to be had. */
+/* False if the mapping's binary is not available. */
 static bool symbolize_mapping(struct resolver *r, uint32_t index,
                               bool names_only, struct buf *messages)
 {

@@ -1,6 +1,6 @@
 /*
  * Symbols sorted by address.  The table is read once as a whole, since sorting
- * needs all of it; names stay in the file and are read when somebody asks.
+ * needs all of it; names stay in the file and are read on demand.
  */
 #include "symbol/symbol_table.h"
 

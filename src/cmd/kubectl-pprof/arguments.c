@@ -1,9 +1,9 @@
 /*
- * cmd/flags.h has Go's syntax, where flags end at the first other word.
- * Whoever types `kubectl` expects kubectl's: `kubectl pprof top web-1 -n demo`.
+ * cmd/flags.h has Go's syntax, where flags end at the first other word.  Users
+ * of `kubectl` expect kubectl's syntax: `kubectl pprof top web-1 -n demo`.
  *
- * Flags that choose a cluster or a user are not looked at but handed to every
- * kubectl that is run.
+ * Flags that choose a cluster or a user are not interpreted but passed to every
+ * kubectl.
  */
 #include "cmd/kubectl-pprof/arguments.h"
 

@@ -2,7 +2,7 @@
  * A thread opens the way to a pod, works and closes it again: a port-forward
  * ends with the thread that started it (kube/kubectl_run.h).  Threads take jobs
  * from a common counter.  Each job has an arena of its own, because arenas have
- * no locks; what outlives the threads is copied by whoever started them.
+ * no locks; the thread that started them copies what outlives them.
  */
 #include "cmd/kubectl-pprof/gather.h"
 
@@ -247,7 +247,7 @@ static bool fetch(struct job *job)
     return job->profile != NULL;
 }
 
-/* Says what failed; the profiles of the rest. */
+/* Reports failures, and returns the profiles of the others. */
 static size_t collect(struct session *s, struct jobs *jobs,
                       struct profile **out, int *code)
 {

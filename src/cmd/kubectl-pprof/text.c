@@ -1,5 +1,5 @@
 /*
- * What is no profile: passed on as the pod sent it.
+ * Replies that are not profiles are passed on as the pod sent them.
  */
 #include "cmd/kubectl-pprof/text.h"
 

@@ -1,6 +1,6 @@
 /*
- * What is wrong with the options is said before the program starts: libpprof
- * could only say it when the program has run for hours.
+ * Invalid options are reported before the program starts: libpprof could only
+ * report them after the program has run for hours.
  */
 #include <errno.h>
 #include <fcntl.h>

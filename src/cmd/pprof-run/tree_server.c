@@ -130,8 +130,9 @@ static void close_to_null(int fd)
     }
 }
 
-/* Holds nothing of the program's that somebody may wait for: no pipe, no
- * terminal, no lock.  Signals for the program's group are not for us. */
+/* Closes everything inherited that others may wait for: pipes, the terminal,
+ * locks.  Leaves the process group, so that it does not get the program's
+ * signals. */
 static void detach(int keep)
 {
     static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};

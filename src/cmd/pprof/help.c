@@ -91,8 +91,8 @@ static const char sources_and_rest[] =
     "                      usr/lib/debug/$dir/${name}.debug\n"
     "   * On Windows, %USERPROFILE% is used instead of $HOME\n";
 
-/* What google/pprof does not have.  Its own bytes stay as they are for
- * whoever compares them. */
+/* What google/pprof does not have.  Its own text stays unchanged, because
+scripts compare it. */
 static const char ours[] =
     "\n"
     "  More source options:\n"

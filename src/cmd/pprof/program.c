@@ -79,7 +79,7 @@ static bool show(const struct options *o, struct profile *p, struct error *err)
 
     if (o->command)
         return output_report(p, &request, err);
-    if (gate_is_wanted(o)) /* a check of a build has nobody to talk to */
+    if (gate_is_wanted(o)) /* a check in CI is not interactive */
         return true;
     free_stdin(o);
     shell_run(p, &o->config, o->tools);

@@ -272,10 +272,10 @@ static void run(const struct service *s, const struct address *where,
         open_browser(with_options(s, url));
     wait_for_end(ends);
     if (atomic_load(&s->is_fetching))
-        _exit(EXIT_SUCCESS); /* it may take minutes, and nobody waits */
+        _exit(EXIT_SUCCESS); /* it may take minutes, and nothing waits for it */
 }
 
-/* A request that waited until nobody wants it any more is not worked on. */
+/* A request whose client has gone while it waited is not handled. */
 static void handle(struct http_exchange *x, void *page)
 {
     if (http_exchange_wait(x, 0))

@@ -8,7 +8,7 @@
 
 #include "fetch/http_fetch.h"
 
-/* Names are worth so much waiting: the profile is there already. */
+/* How long to wait for names: the profile itself is already there. */
 #define ANSWER_NS ((int64_t)15 * 1000000000)
 
 enum {

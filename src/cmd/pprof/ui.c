@@ -13,7 +13,7 @@
 
 void ui_write(struct str text)
 {
-    struct error ignored; /* there is nobody left to tell */
+    struct error ignored; /* there is no way left to report it */
 
     file_write_fd(STDERR_FILENO, "stderr", text, &ignored);
 }

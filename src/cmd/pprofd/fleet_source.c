@@ -182,7 +182,7 @@ static size_t kept_samples(const struct fleet *f)
     return n;
 }
 
-/* The one that nobody uses and that was not asked for longest; NULL: none. */
+/* The least recently used entry that is not in use; NULL: none. */
 static struct kept *oldest(struct fleet *f)
 {
     struct kept *found = NULL;

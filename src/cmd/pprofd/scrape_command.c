@@ -258,7 +258,7 @@ int scrape_command(int argc, char **argv)
     int rc = 2;
 
     signal(SIGPIPE, SIG_IGN);
-    log_set_level(LOG_LEVEL_ERROR); /* failures are told at the end */
+    log_set_level(LOG_LEVEL_ERROR); /* failures are reported at the end */
     if (parse(&flags, a, argc, argv, &err))
         rc = run_round(&flags, a, &err);
     if (rc == 2)

@@ -53,9 +53,9 @@ static struct str default_data(struct arena *a)
 
 /* --- flags ---------------------------------------------------------------- */
 
-/* profefe's flags, and the setting that each one stands for; NULL: accepted
- * and without meaning here.  A flag that names another place for the profiles
- * is refused: ignoring it would leave them where nobody looks. */
+/* profefe's flags, and the setting that each one stands for; NULL: accepted and
+ * without meaning here.  A flag that names another place for the profiles is
+ * refused: if it were ignored, the profiles would be in an unexpected place. */
 static const struct {
     const char *flag, *key;
     bool is_switch, is_place;

@@ -1,6 +1,6 @@
 /*
- * The store does not log: it keeps what went wrong among its figures, and here
- * it is said.
+ * The store does not log: it keeps its last error among its figures, and this
+ * file logs it.
  */
 #include "cmd/pprofd/store_watch.h"
 

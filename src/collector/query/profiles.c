@@ -23,7 +23,8 @@
 #define PROFILES_DEFAULT 1000
 #define PROFILES_MAX     100000
 
-/* Says what was looked for: a misspelt type or service is the usual cause. */
+/* The message names what was searched: a misspelt type or service is the usual
+ * cause. */
 static void fail_not_found(struct call *c, const struct window *w)
 {
     struct buf text = BUF_INIT(4096);

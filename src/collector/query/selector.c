@@ -9,8 +9,8 @@
 
 #include "regex/regex.h"
 
-/* Regular expressions come from strangers; RE2 is linear in the text, and
- * its program is bounded by the length of the expression. */
+/* Regular expressions are untrusted; RE2 is linear in the text, and its program
+ * is bounded by the length of the expression. */
 #define MAX_VALUE_BYTES 4096
 
 struct parser {

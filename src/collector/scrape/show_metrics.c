@@ -1,6 +1,6 @@
 /*
- * Names follow Prometheus' conventions.  `up` and its like have a prefix:
- * whoever scrapes pprofd's metrics has an `up` of his own.
+ * Names follow Prometheus' conventions.  `up` and its like have a prefix: a
+ * Prometheus that scrapes pprofd's metrics has an `up` of its own.
  */
 #include <inttypes.h>
 

@@ -1,9 +1,9 @@
 /*
- * Tasks: what is fetched, when, and what becomes of the reply.
+ * Tasks: what to fetch and when, and how to handle the reply.
  *
  * A task is in the schedule, waits because a limit is reached, or runs.  Its
- * time is aligned to the wall clock (see schedule.h); the schedule itself
- * runs on the clock that never jumps.
+ * time is aligned to the wall clock (see schedule.h); the schedule itself uses
+ * the monotonic clock.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -414,8 +414,8 @@ static enum scrape_reason deliver(struct scraper *s, struct task *t,
     return reason;
 }
 
-/* A target that does not know ?seconds= for totals says so, or sends them at
- * once. */
+/* A target that does not support ?seconds= for totals reports an error, or
+ * sends the totals at once. */
 static bool lacks_delta(const struct task *t, const struct transfer_result *r)
 {
     if (!t->profile.delta || t->no_delta)

@@ -1,9 +1,9 @@
 /*
- * The methods are tried from the cheapest to the dearest.  A secret is
- * compared before the number of wrong ones is looked at: whoever holds a
- * valid one is admitted however many wrong ones come from the same address
- * (a port-forward makes everybody 127.0.0.1).  Wrong secrets beyond the limit
- * cost their sender the connection.
+ * The methods are tried from the cheapest to the most expensive.  A secret is
+ * compared before the number of wrong ones is looked at: a client with a valid
+ * one is admitted however many wrong ones come from the same address (a
+ * port-forward makes everybody 127.0.0.1).  Wrong secrets beyond the limit cost
+ * their sender the connection.
  */
 #include "http/access/guard.h"
 

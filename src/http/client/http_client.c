@@ -305,7 +305,7 @@ static bool copy_part(char *out, size_t size, struct str part)
     return true;
 }
 
-/* "user:password@host" without the part that nobody may see. */
+/* "user:password@host" without the secret part. */
 static struct str without_user(struct str authority)
 {
     return str_skip(authority, (size_t)(str_rfind_char(authority, '@') + 1));

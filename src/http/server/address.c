@@ -137,7 +137,7 @@ static bool parse_unix(const char *path, struct endpoint *e, struct error *err)
     return true;
 }
 
-/* A socket file outlives its server; one that refuses is nobody's. */
+/* A socket file outlives its server; one that refuses connections is stale. */
 static void remove_stale_socket(const struct endpoint *e, const char *path)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

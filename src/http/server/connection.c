@@ -194,7 +194,7 @@ static enum connection_next request_is_complete(struct connection *c)
     return CONNECTION_HANDLE;
 }
 
-/* Whoever sends goes on being waited for. */
+/* A client that keeps sending is waited for. */
 static void extend_body_deadline(struct connection *c,
                                  const struct http_limits *limits)
 {

@@ -1,6 +1,6 @@
 /*
- * The list of connections: who is next, and who has to go.  The list changes
- * under `opening`, because a forked child closes what is in it.
+ * The list of connections: which is served next, and which is dropped.  The
+ * list changes under `opening`, because a forked child closes what is in it.
  */
 #include <assert.h>
 #include <sys/epoll.h>
@@ -126,7 +126,7 @@ enum {
     IN_POOL,
     PREFERRED, /* it has authenticated, or its address is known */
     UNDER_WAY, /* it has something to do, or shakes hands */
-    SLOW,      /* half a request, or a reply that nobody takes */
+    SLOW,      /* half a request, or a reply that the client does not read */
     SILENT,    /* nothing has ever come */
     IDLE,      /* between requests */
     LINGERING,

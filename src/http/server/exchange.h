@@ -26,7 +26,7 @@ struct http_client {
 /* The client's address without the port. */
 struct str http_client_host(const struct http_client *client);
 
-/* Is the client on this machine? */
+/* Returns true if the client is on this machine. */
 bool http_client_is_local(const struct http_client *client);
 
 /*

@@ -75,8 +75,8 @@ enum http_parsed http_parse_head(struct str bytes, size_t max_bytes,
  * absent. */
 struct str http_request_header(const struct http_request *r, struct str name);
 
-/* Is the word in a header that is a list: "gzip, br;q=0.5"?  Words with q=0
- * are not. */
+/* Returns true if the word is in a header that is a list, such as "gzip,
+ * br;q=0.5".  Words with q=0 do not count. */
 bool http_header_lists(struct str value, struct str word);
 
 /* The standard words for a status: 404 -> "Not Found". */

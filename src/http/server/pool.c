@@ -278,7 +278,7 @@ void http_exchange_defer(struct http_exchange *x,
     is_gone = job->gone || p->stopping;
     job->gone |= is_gone;
     pthread_mutex_unlock(&p->lock);
-    /* It has gone already: nobody else will say so. */
+    /* The client has already gone: no other event will report it. */
     if (is_gone && deferral->on_gone)
         deferral->on_gone(x, deferral->data);
 }

@@ -82,9 +82,9 @@ static enum connection_next refuse_as_too_many(struct http_server *s,
 }
 
 /*
- * How often a client may ask is counted after admission: by its name, if it
- * has authenticated, else by its address.  So strangers cannot use up what
- * belongs to a client that happens to share their address.
+ * How often a client may ask is counted after admission: by its name, if it has
+ * authenticated, else by its address.  So unauthenticated clients cannot use up
+ * the limit of a client that happens to share their address.
  */
 static bool is_within_rate(struct http_server *s, struct connection *c,
                            enum http_admission admission)
@@ -145,8 +145,8 @@ void requests_handle_in_worker(struct http_exchange *x, void *arg)
     s->handler(x, s->arg);
 }
 
-/* A body does not fit into the memory for requests: whoever holds most of it
- * for longest is refused, be it this one. */
+/* A body does not fit into the memory for requests: the body that has held the
+ * most of it for the longest time is refused, even if it is this one. */
 static enum connection_next make_memory(struct http_server *s,
                                         struct connection *c)
 {

@@ -225,8 +225,8 @@ static void note_events(struct http_server *s, const struct epoll_event *events,
 
 /*
  * Charges what a turn has cost to its lane, its address and the budget, and
- * pauses when that is used up: whoever floods us waits, so that the program
- * does not.  True: it was; look again what is ready.
+ * pauses when that is used up, so that a flood waits and the program does not.
+ * True: it was used up; check again what is ready.
  */
 static bool pay(struct http_server *s, enum lane lane, struct peer *peer)
 {

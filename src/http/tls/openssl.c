@@ -74,7 +74,7 @@ static bool fill_table(struct openssl *t, struct error *err)
            error_set(err, "libssl.so.3 is not a supported version of OpenSSL");
 }
 
-/* With the lock: waits until nobody is inside, but not for ever. */
+/* With the lock: waits until no thread is inside, but not for ever. */
 static void wait_for_others(void)
 {
     struct timespec until = clock_timespec(clock_realtime_ns() + PATIENCE_NS);

@@ -7,7 +7,8 @@
 /* Forward secrecy and authenticated encryption; TLS 1.3 has nothing else. */
 #define CIPHERS "ECDHE+AESGCM:ECDHE+CHACHA20"
 
-/* A key with a password is refused; nobody is asked for it on a terminal. */
+/* A key with a password is refused, without asking for the password on a
+ * terminal. */
 static int no_password(char *to, int size, int writing, void *arg)
 {
     (void)to, (void)size, (void)writing, (void)arg;

@@ -117,7 +117,7 @@ static void reset_counts(void)
     cpu.was_tagged = false;
 }
 
-/* With the table, and nobody reading yet. */
+/* With the table, before any reader. */
 static bool start_sampling(struct error *err)
 {
     table_builder_refresh();
@@ -156,7 +156,7 @@ static void turn_table(void)
         return;
     atomic_store(&sampler.table, next);
     if (!grace_wait(&runtime.modules.grace, GRACE_NS)) {
-        /* Somebody is stuck with the old one: back to it. */
+        /* A handler still uses the old one: back to it. */
         atomic_store(&sampler.table, table_readers_live(&cpu.tables));
         return;
     }

@@ -64,8 +64,8 @@ static struct unwind_stack known_stack(uint64_t sp)
     return (struct unwind_stack){0};
 }
 
-/* A walk that ended where nothing is known: somebody should look what was
- * loaded.  Once: while the builder looks or rests, it is not called again. */
+/* A walk ended in unknown code: the builder should check what was loaded.
+ * Once: while the builder works or pauses, it is not woken again. */
 static void note_end(enum unwind_end end)
 {
     uint32_t none = NEW_CODE_NONE;
@@ -300,7 +300,7 @@ static void pass_on(struct program_action *old, int sig, siginfo_t *info,
         handler(sig);
         return;
     }
-    /* Nobody wanted it: what would have happened without us. */
+    /* No handler for it: does what would have happened without us. */
     sampler.sigaction(sig, &plain, NULL);
     raw_call4(SYS_tgkill, raw_call4(SYS_getpid, 0, 0, 0, 0), raw_gettid(), sig,
               0);

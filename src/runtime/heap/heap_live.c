@@ -26,7 +26,7 @@ static struct live_bucket *level_get(const struct heap_live *t, unsigned level)
     return atomic_load_explicit(&t->levels[level], memory_order_acquire);
 }
 
-/* Takes the level's memory when nobody has yet. */
+/* Allocates the level's memory unless another thread has done so. */
 static struct live_bucket *level_make(struct heap_live *t, unsigned level)
 {
     struct live_bucket *old = level_get(t, level), *fresh;

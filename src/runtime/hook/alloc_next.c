@@ -150,8 +150,8 @@ static void find_all(struct alloc_next *n)
                    home == library_of(*(void **)&n->free);
 }
 
-/* Some other library, or the program itself, may come before us: then
- * nobody calls our malloc. */
+/* Another library, or the program itself, may come before us: then our malloc
+ * is not called. */
 static void find_first_malloc(void)
 {
     void *first = dlsym(RTLD_DEFAULT, "malloc");

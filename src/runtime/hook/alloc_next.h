@@ -43,7 +43,7 @@ void *alloc_hook_realloc(void *p, size_t size);
 /* Finds the allocator; a second call changes nothing. */
 void alloc_next_find(void);
 
-/* Is it a block of the arena?  Then its bytes, else 0. */
+/* The size of the block if it is one of the arena, else 0. */
 size_t alloc_early_size(const void *p);
 
 /* The next definition of a name after this library's; NULL: none. */

@@ -89,7 +89,7 @@ static void watch_toggle(void)
         sampler.sigaction(env.toggle, &ours, NULL);
 }
 
-/* An endpoint that was asked for and cannot be had is worth a line. */
+/* If the requested endpoint cannot be started, reports it in a line. */
 static void serve(void)
 {
     struct serve_options options;
@@ -170,7 +170,8 @@ static void start_heap(void)
         say_note("no heap profile: %s", err.text);
 }
 
-/* A collector that was asked for and cannot be had is worth a line. */
+/* If pushing to the requested collector cannot be started, reports it in a
+ * line. */
 static void start_push(void)
 {
     static struct push_options options; /* too large for a stack */

@@ -92,7 +92,7 @@ static inline bool plain_mutex_test_kind(int kind, int tid, mutex_fn *lock,
     return ok && trylock(&m) == 0 && m.__data.__lock == 1 && unlock(&m) == 0;
 }
 
-/* Does libc do to a plain mutex what we would do? */
+/* Returns true if libc changes a plain mutex in the same way as we do. */
 static inline bool plain_mutex_test(int tid, mutex_fn *lock, mutex_fn *trylock,
                                     mutex_fn *unlock)
 {

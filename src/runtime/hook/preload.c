@@ -1,6 +1,6 @@
 /*
- * libpprof-preload.so: libpprof with all its hooks, for a program that nobody
- * wants to change.  The environment says what it shall do.
+ * libpprof-preload.so: libpprof with all its hooks, for a program that is not
+ * changed.  Environment variables configure it.
  */
 #include <stdlib.h>
 #include <unistd.h>

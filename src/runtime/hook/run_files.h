@@ -27,7 +27,7 @@
  */
 void run_files_read_environment(bool children, bool is_verbose);
 
-/* Does the environment name any file? */
+/* Returns true if the environment names any file. */
 bool run_files_any(void);
 
 /* Starts what needs to be started; with `toggles` the CPU profile waits for

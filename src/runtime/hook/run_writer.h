@@ -18,8 +18,8 @@
 
 bool run_writer_start(struct error *err);
 
-/* Is it there, and is this its process?  False in a child after vfork, and
- * after a fork that nobody profiles.  Async-signal-safe. */
+/* Returns true if the thread exists and this is its process.  False in a child
+ * after vfork, and after a fork that nobody profiles.  Async-signal-safe. */
 bool run_writer_is_up(void);
 
 /*

@@ -113,7 +113,7 @@ PPROF_API OWN_WRAPPER int cnd_timedwait(cnd_t *restrict c, mtx_t *restrict m,
 
 /* --- semaphores ---------------------------------------------------------- */
 
-/* It can be had at once, or we need not know. */
+/* It is available at once, or the wait is not recorded. */
 static inline bool has_value(sem_t *s)
 {
     return !lock_hooks_on() ||

@@ -118,8 +118,8 @@ void lock_lines_leave(struct lock_lines *t, struct lock_line *line,
                       int64_t entered_ns)
 {
     atomic_fetch_sub_explicit(&t->waiters, 1, memory_order_relaxed);
-    /* Whoever has it is either quick or put off the CPU, or we are a handler
-     * in the middle of it: then there is a note's room sooner or later. */
+    /* The thread that holds it is quick, or was preempted, or we are a handler
+     * that interrupted it: a note becomes free sooner or later. */
     for (int i = 0; i < PATIENCE; i++) {
         if (line_take(line)) {
             read_notes(line);

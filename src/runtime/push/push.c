@@ -81,7 +81,7 @@ void push_enqueue(const struct push_profile *profile)
 /* --- starting ------------------------------------------------------------- */
 
 /* What has to be counted before it can be taken.  A profile that cannot be
- * had is worth a line; the others are pushed. */
+ * taken is reported in a line; the others are pushed. */
 static void prepare(void)
 {
     bool *kinds = push.options.kinds;

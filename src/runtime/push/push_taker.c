@@ -159,7 +159,7 @@ static bool run_round(void)
     return true;
 }
 
-/* Nothing is written where nobody will send it. */
+/* Nothing is queued that will not be sent. */
 static void end_round(void)
 {
     uint32_t asked = PUSH_ASKED;

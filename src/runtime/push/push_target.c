@@ -1,8 +1,8 @@
 /*
  * The classes of failure are those of profefe's agent: the network and 5xx may
  * pass, 4xx will not.  Exceptions are 408 and 429, which mean "later", and
- * redirects, which are refused: the URL is wrong, and a token must not follow
- * to a host that nobody has named.
+ * redirects, which are refused: the URL is wrong, and a token must not be sent
+ * to a host that was not configured.
  */
 #include "runtime/push/push_target.h"
 
@@ -122,7 +122,7 @@ static void write_path(const struct push_target *t,
     buf_release(&labels);
 }
 
-/* A reply's body is text of strangers: one line, printable. */
+/* A reply's body is untrusted text: one line, printable characters. */
 static struct error words_of(const struct buf *reply)
 {
     struct error words;

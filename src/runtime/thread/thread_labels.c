@@ -30,7 +30,7 @@ static struct stack_table *make_sets(void)
 }
 
 /* NULL: out of memory.  Threads that come at the same time make one each, and
- * the first one is everybody's: nobody waits, and nobody goes without. */
+ * the first one is used by all, and no thread waits. */
 static struct stack_table *sets(void)
 {
     struct stack_table *t = atomic_load_explicit(&made, memory_order_acquire);

@@ -71,7 +71,7 @@ static void note_start(struct reading *r)
     r->start_ns = clock_monotonic_ns();
 }
 
-/* The fastest rate that somebody wants, and labels if somebody wants them. */
+/* The highest rate of the readers, and labels if any reader wants them. */
 static void adjust(void)
 {
     int64_t period_ns = INT64_MAX;

@@ -531,7 +531,8 @@ void wall_sampler_use(struct stack_table *table)
     wall.table = table;
 }
 
-/* Memory is given up, not shared: somebody may have been changing it. */
+/* Memory is abandoned and not shared: another thread may have been changing
+ * it. */
 void wall_sampler_after_fork(void)
 {
     static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;

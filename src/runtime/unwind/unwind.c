@@ -412,7 +412,7 @@ UNSANITIZED static inline size_t walk_plain(struct walker *w, uint64_t *lookup,
     return n;
 }
 
-/* To the caller by the frame pointer: code that nobody described. */
+/* To the caller by the frame pointer, in code without unwind data. */
 static bool step_frame_pointer(struct walker *w)
 {
     uint64_t fp, ra;

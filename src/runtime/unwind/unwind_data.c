@@ -89,7 +89,7 @@ bool unwind_data_take(struct unwind_data *f, struct elf_view *v,
         v->eh_frame = find_in_file(file);
     if (!cfi_open(&c, v))
         return false;
-    /* To the end of the segment: nobody says where .eh_frame ends. */
+    /* To the end of the segment, because the end of .eh_frame is not known. */
     first = c.hdr == 0 || c.eh_frame < c.hdr ? c.eh_frame : c.hdr;
     n = c.n - (size_t)(first - c.vaddr);
     if ((n <= SMALL_BYTES || !map_file(f, file, first, n, &skip)) &&

@@ -58,7 +58,8 @@ struct writer {
     struct shared_text shared[256];
 };
 
-/* No profile of ours comes near; a runaway must not eat the host. */
+/* Far above the size of any profile; a limit so that a bug cannot exhaust the
+ * host's memory. */
 #define MAX_PROFILE_BYTES (256u << 20)
 
 static uint64_t add_string(struct writer *w, struct str s)

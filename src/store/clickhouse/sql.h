@@ -27,7 +27,7 @@ uint16_t day_of(int64_t created_ns);
 void sql_range(struct buf *out, int64_t from_ns, int64_t to_ns);
 void sql_matchers(struct buf *out, const struct store_query *q);
 
-/* Does it have matchers that SQL does not cover? */
+/* Returns true if it has matchers that SQL does not cover. */
 bool sql_needs_series(const struct store_query *q);
 
 #endif

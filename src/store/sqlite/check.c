@@ -1,7 +1,7 @@
 /*
- * Verifying a store that nobody has open: SQLite's own check of every file,
- * then every dictionary, block and row, then that what refers to each other
- * is there, and the log as a start would read it.
+ * Verifies a store that no process has open: SQLite's own check of every file,
+ * then every dictionary, block and row, then that what refers to each other is
+ * there, and the log as a start would read it.
  */
 #include <dirent.h>
 #include <stdarg.h>

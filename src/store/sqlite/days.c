@@ -396,7 +396,7 @@ static void take_out(struct sqlite_store *s, size_t at)
             (s->n_days - at) * sizeof(*s->days));
 }
 
-/* One that nobody uses goes at once. */
+/* One that is not in use is closed at once. */
 static void take_out_level(struct sqlite_store *s, int32_t number,
                            enum store_level level)
 {
