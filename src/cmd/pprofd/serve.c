@@ -165,8 +165,8 @@ static bool is_allowed_address(const struct settings *s, const char *address,
     if (s->insecure || settings_have_guard(s) || http_address_is_local(address))
         return true;
     return error_set(err,
-                     "%s can be reached from other machines, and nobody would "
-                     "have to authenticate: configure --token-file, "
+                     "%s can be reached from other machines, but "
+                     "authentication is not enabled: configure --token-file, "
                      "--client-ca or --kubernetes, or pass --insecure",
                      address);
 }
