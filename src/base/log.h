@@ -70,7 +70,7 @@ struct log_field log_failure(const struct error *err); /* error="…" */
                          sizeof(struct log_field))                             \
          : (void)0)
 
-/* fields[0] is not looked at. */
+/* fields[0] is ignored. */
 void log_event(enum log_level level, const char *message,
                const struct log_field *fields, size_t n);
 

@@ -14,8 +14,8 @@
 void *pages_alloc(size_t bytes);
 void pages_free(void *p, size_t bytes);
 
-/* Gives back what lies behind the first `keep` bytes; *bytes is then what is
- * left, whole pages. */
+/* Frees everything after the first `keep` bytes; *bytes is then the remaining
+ * size, in whole pages. */
 void pages_shrink(void *p, size_t *bytes, size_t keep);
 
 /* A growing array on pages:

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * A view of bytes that somebody else owns: not NUL-terminated, never freed.
- * An empty view may have s == NULL.
+ * A view of bytes that it does not own: not NUL-terminated, never freed.  An
+ * empty view may have s == NULL.
  */
 struct str {
     const char *s;

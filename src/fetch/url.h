@@ -19,8 +19,8 @@ struct url {
     struct str query;    /* without the question mark, as it was written */
 };
 
-/* False when the text cannot be a URL (a control character or a blank in
- * it, or a port that is no number). */
+/* False when the text cannot be a URL (a control character or a blank in it, or
+ * a port that is not a number). */
 bool url_parse(struct str text, struct url *out);
 
 void url_print(const struct url *u, struct buf *out);

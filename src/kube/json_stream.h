@@ -17,8 +17,8 @@
  * each item is given alone with the key "items", and each other member with
  * its own key.
  *
- * Only brackets and strings are looked at.  Whether a value is valid JSON is
- * found out by whoever reads it.
+ * Only brackets and strings are parsed.  The reader of a value checks that it
+ * is valid JSON.
  */
 typedef bool json_stream_take(void *arg, struct str key, struct str value,
                               struct error *err);
@@ -43,8 +43,8 @@ void json_stream_init(struct json_stream *s, bool is_list,
                       void *arg);
 void json_stream_release(struct json_stream *s);
 
-/* False: a value is too large, the text is no list or sequence of objects, or
- * take() said no.  Nothing more may be fed then. */
+/* False: a value is too large, the text is not a list or a sequence of objects,
+ * or take() returned false.  Nothing more may be fed then. */
 bool json_stream_feed(struct json_stream *s, struct str bytes,
                       struct error *err);
 

@@ -12,8 +12,8 @@
 /*
  * One GET to the API server, among others on the same thread.
  *
- * Its owner is told of the status once, then of the body piece by piece, and
- * last of the end, exactly once for every request that was sent.
+ * Its owner gets the status once, then the body piece by piece, and finally the
+ * end, exactly once for every request that was sent.
  */
 struct kube_request_owner {
     void (*answer)(void *arg, int status, int64_t retry_after_ns);
@@ -44,13 +44,13 @@ void kube_client_release(struct kube_client *c); /* not the access */
 
 /*
  * Sends a request.  seconds: how long the reply may take, 0 for no limit as
- * long as bytes keep coming.  If it cannot be sent, the owner is told the
- * end at once.
+ * long as bytes keep coming.  If it cannot be sent, the owner gets the end at
+ * once.
  */
 void kube_request_send(struct kube_client *c, struct kube_request *r,
                        const char *path, int seconds, int64_t now_ns);
 
-/* Forgets a request without telling its owner. */
+/* Cancels a request without calling its owner. */
 void kube_request_cancel(struct kube_client *c, struct kube_request *r);
 
 /* Lets all requests go on for at most until_ns, or until something happened

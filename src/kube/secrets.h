@@ -15,8 +15,8 @@
  * Certificates and keys from Secrets of type kubernetes.io/tls.
  *
  * They are read with `get` alone, so that a role can name the Secrets it
- * allows, and again every SECRETS_AGAIN_NS while somebody asks for them.  They
- * are kept in memory only, and overwritten when they are replaced or freed.
+ * allows, and again every SECRETS_AGAIN_NS while they are in use.  They are
+ * kept in memory only, and overwritten when they are replaced or freed.
  *
  * One thread sends the requests; any thread may ask.
  */

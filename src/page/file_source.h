@@ -26,7 +26,7 @@ struct file_source_options {
     void *arg;
     /* The profile, and its base, again from where they came. */
     bool (*fetch)(void *arg, struct profile_pair *out, struct error *err);
-    /* The last steps with what is left when the base is subtracted. */
+    /* The last steps, after the base has been subtracted. */
     bool (*finish)(void *arg, struct profile *p, struct error *err);
     /* One of `names` alone, by its index. */
     struct profile *(*load)(void *arg, size_t index, struct error *err);

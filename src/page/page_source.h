@@ -14,8 +14,8 @@
  * understands: a=SELECTION is shown, b=SELECTION is its base.  The page works
  * in two steps:
  *
- *   1. resolve() says what a selection stands for at this moment.  It runs for
- *      every request, before any cache is asked, and must be quick.
+ *   1. resolve() determines what a selection stands for at this moment.  It
+ *      runs for every request, before any cache is asked, and must be quick.
  *   2. take() makes the profile of a resolved selection.  It runs only if there
  *      is no cached answer.
  *

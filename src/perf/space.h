@@ -6,8 +6,8 @@
 
 /*
  * The memory maps of every process, built from the records in order of time: a
- * mapping replaces what was there before it, a fork copies, an exec begins
- * anew.
+ * mapping replaces what was there before it, a fork copies, an exec starts with
+ * an empty map.
  */
 struct perf_map {
     uint64_t start, limit;

@@ -5,8 +5,8 @@
 
 /*
  * Drops the samples whose values are all zero, then what no sample uses any
- * more (but for the first mapping), and numbers the rest from 1 by first
- * use, in place.  Equal samples are not looked for.
+ * more (but for the first mapping), and numbers the rest from 1 by first use,
+ * in place.  Equal samples are not merged.
  */
 void profile_compact(struct profile *p);
 

@@ -9,9 +9,9 @@
 #include "profile/wire_read.h"
 
 /*
- * What the files of the decoder share; nobody else includes this.
+ * Shared by the files of the decoder; private to them.
  *
- * decode.c scans the top level once, which says how many of everything there
+ * decode.c scans the top level once, which finds how many of everything there
  * are and where.  decode_tables.c then fills strings, mappings, functions and
  * locations, each after those that it refers to, and decode_samples.c the
  * samples.
@@ -52,7 +52,7 @@ struct decoder {
     int64_t period_type[3];
     VEC(int64_t) comments;
 
-    bool consume; /* bytes that have been read may be given back */
+    bool consume; /* bytes that have been read may be freed */
     bool discarded;
     const unsigned char *consumed; /* up to here */
 

@@ -9,14 +9,14 @@
  * What the parsers of the legacy formats share: building a profile of bare
  * addresses.  Private to src/profile/legacy*.c and memory_map.c.
  *
- * A parser gets a fresh `struct legacy` with an empty profile, and says
- * whether the bytes are its own.  After LEGACY_NOT_MINE or LEGACY_FAILED the
- * profile is thrown away, so it may be left half built.
+ * A parser gets a fresh `struct legacy` with an empty profile, and says whether
+ * the bytes are its own.  After LEGACY_NOT_MINE or LEGACY_FAILED the profile is
+ * discarded, so it may be left incomplete.
  */
 enum legacy_result {
     LEGACY_OK,
     LEGACY_NOT_MINE, /* let the next parser try */
-    LEGACY_FAILED,   /* err says why; nobody else is asked */
+    LEGACY_FAILED,   /* see err; no other parser is tried */
 };
 
 struct legacy {

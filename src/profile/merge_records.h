@@ -6,11 +6,10 @@
 /*
  * The tables of a merged profile: strings, mappings, functions, locations.
  *
- * Sources come one after another.  An array for each table says which record
- * of the result a record of the source became; one that is asked for the
- * first time is looked up among the result's by its content and added when
- * new.  So records are numbered by first use, and what is never asked for
- * does not come over.
+ * Sources come one after another.  An array for each table says which record of
+ * the result a record of the source became; at the first request a record is
+ * looked up in the result by its content and added if it is new.  So records
+ * are numbered by first use, and unused ones are not copied.
  */
 struct merge_records {
     struct profile *out;

@@ -7,10 +7,9 @@
 #include "report/request.h"
 
 /*
- * One report under way: the filtered, aggregated profile and what the
- * formats need to print it.  Made by report_write(), read by the format_*
- * functions and by the bodies that src/page brings along; nobody else
- * includes this.
+ * One report under way: the filtered, aggregated profile and what the formats
+ * need to print it.  Made by report_write(), read by the format_* functions and
+ * by the bodies in src/page; private to them.
  */
 struct report {
     struct arena *arena; /* for the report's own things */

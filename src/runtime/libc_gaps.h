@@ -11,8 +11,8 @@
 #if !defined(__GLIBC__)
 
 /* Waits until a moment of CLOCK_MONOTONIC, the only clock it is called with.
- * When somebody sets the time of day meanwhile, it may end too soon or too
- * late by as much. */
+ * If the time of day is set meanwhile, it may end too early or too late by as
+ * much. */
 static inline int sem_clockwait(sem_t *sem, clockid_t clock,
                                 const struct timespec *until)
 {

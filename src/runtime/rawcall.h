@@ -11,8 +11,8 @@
 #include <time.h>
 
 /*
- * System calls without libc: no errno, no cancellation point, no wrapper
- * that somebody may have replaced.  Returns the kernel's value, -errno on
+ * System calls without libc: no errno, no cancellation point, no wrapper that
+ * the program may have replaced.  Returns the kernel's value, -errno on
  * failure.  For code that runs in signal handlers.
  */
 static inline long raw_call4(long nr, long a, long b, long c, long d)

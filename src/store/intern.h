@@ -43,10 +43,10 @@ struct interner {
 void interner_release(struct interner *t);
 
 /*
- * Adds what is new to the dictionary and fills t->samples and t->meta
- * (numbers, times, totals, extras; not the id, the series or created_ns).
- * `is_delta`: no type is cumulative.  False: out of memory; the dictionary
- * may then have records that nobody uses.
+ * Adds what is new to the dictionary and fills t->samples and t->meta (numbers,
+ * times, totals, extras; not the id, the series or created_ns).  `is_delta`: no
+ * type is cumulative.  False: out of memory; the dictionary may then have
+ * unused records.
  */
 bool intern_profile(struct interner *t, const struct intake *in, struct dict *d,
                     struct label_guard *guard, bool is_delta);

@@ -38,7 +38,7 @@ enum store_status {
     STORE_TOO_LARGE, /* the input is over a limit: 413 */
     STORE_BUSY,      /* the queue is full, try again: 503 */
     STORE_NOT_FOUND, /* no such profile: 404 */
-    STORE_LIMITED,   /* the budget ran out; store_progress says where: 422 */
+    STORE_LIMITED,   /* the budget ran out; store_progress has the point: 422 */
     STORE_CANCELLED, /* budget->cancelled() returned true */
     STORE_FAILED,    /* disk full, corrupt page, out of memory: 500 */
 };
@@ -373,10 +373,10 @@ struct store {
 };
 
 /*
- * Queues a profile.  STORE_OK: queued, and `done` will be called exactly
- * once.  Otherwise nothing is stored, `done` is not called, and the error
- * says why; a profile that profile_read_memory() rejects is STORE_INVALID
- * with the same words.
+ * Queues a profile.  STORE_OK: queued, and `done` will be called exactly once.
+ * Otherwise nothing is stored, `done` is not called, and err has the reason; a
+ * profile that profile_read_memory() rejects is STORE_INVALID with the same
+ * error.
  */
 static inline enum store_status store_put(struct store *s,
                                           const struct store_put *put,

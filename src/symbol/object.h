@@ -38,9 +38,8 @@ const struct object_symbol *object_symbols(struct object *o, size_t *n);
 
 /*
  * Finds the frames of n addresses at once: each unit of debug information is
- * read once however many addresses lie in it.  `found` is called for those
- * that have an answer, in no order.  With `names_only` lines are not looked
- * for.
+ * read once however many addresses lie in it.  `found` is called for those that
+ * have an answer, in no order.  With `names_only`, lines are not looked up.
  */
 bool object_resolve(struct object *o, const uint64_t *addresses, size_t n,
                     bool names_only, symbol_found *found, void *arg,

@@ -7,10 +7,9 @@
  * Runs a program and merges the profiles of all its processes: one file for
  * each kind of profile, under the name that the user gave.
  *
- * pprof-run stays the parent here, because somebody has to wait for the last
- * process, daemons included.  Signals that are sent to pprof-run are passed
- * on to the program; the processes write into a directory that is removed at
- * the end.
+ * pprof-run stays the parent here, because it has to wait for the last process,
+ * daemons included.  Signals that are sent to pprof-run are passed on to the
+ * program; the processes write into a directory that is removed at the end.
  */
 struct merge_run;
 

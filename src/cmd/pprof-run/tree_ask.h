@@ -12,7 +12,7 @@
  */
 struct tree_reply {
     const struct tree_process *process;
-    bool is_answered; /* else `error` says why not */
+    bool is_answered; /* else see `error` */
     struct http_reply reply;
     struct error error;
 };

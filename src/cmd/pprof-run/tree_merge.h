@@ -28,8 +28,8 @@ bool process_profiles_add(struct process_profiles *all, struct str bytes,
                           int pid, struct str name, struct error *err);
 
 /* The sum, gzip'd, appended to out.  Its duration is the longest one: the
- * processes ran side by side.  A comment says how many there are, and how
- * many are `missing`.  False: there is none, or they do not fit together. */
+ * processes ran side by side.  A comment has the number of processes and of
+ * `missing` ones.  False: there is no profile, or they are not compatible. */
 bool process_profiles_write(struct process_profiles *all, size_t missing,
                             struct buf *out, struct error *err);
 void process_profiles_release(struct process_profiles *all);

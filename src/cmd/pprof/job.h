@@ -12,8 +12,8 @@
  * leaves the shell as it was.
  */
 
-/* Makes the report and waits for it; says what goes wrong.  `viewed` is the
- * file for a viewer, or NULL. */
+/* Makes the report and waits for it; reports errors.  `viewed` is the file for
+ * a viewer, or NULL. */
 void job_run(const struct profile *p, const struct shell_command *command,
              struct str tools, const char *viewed);
 

@@ -19,8 +19,8 @@ struct sink_store {
 enum scrape_reason sink_store_deliver(void *arg, const struct scraped *s,
                                       struct error *err);
 
-/* The profile with only some of its sample types, appended to `out`.  False:
- * it is no profile, or has none of them. */
+/* The profile with only some of its sample types, appended to `out`.  False: it
+ * is not a profile, or has none of these types. */
 bool sink_keep_types(struct str bytes, const struct keys_sample_type *keep,
                      size_t n, struct buf *out, struct error *err);
 

@@ -49,7 +49,7 @@ struct guard_options {
 struct guard;
 
 /* The texts are copied.  An empty client_allow is an error: it would admit
- * either nobody or everybody. */
+ * either no client or all. */
 struct guard *guard_new(const struct guard_options *options, struct error *err);
 void guard_free(struct guard *g);
 

@@ -20,8 +20,8 @@ static inline void budget_init(struct budget *b, unsigned percent,
     *b = (struct budget){percent, saved_max_ns, saved_max_ns, now_ns};
 }
 
-/* Spends cpu_ns, and says how long to wait until there is something again:
- * 0 means go on. */
+/* Spends cpu_ns, and returns how long to wait until the budget is positive
+ * again; 0: no wait. */
 static inline int64_t budget_spend(struct budget *b, int64_t cpu_ns,
                                    int64_t now_ns)
 {

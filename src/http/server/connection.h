@@ -26,7 +26,8 @@ enum connection_state {
     CONNECTION_HANDLING,  /* the pool has the job */
     CONNECTION_STREAMING, /* … and pieces of the reply are being sent */
     CONNECTION_WRITING,
-    CONNECTION_LINGERING, /* all is said; discarding what still arrives */
+    CONNECTION_LINGERING, /* the reply is sent; discarding input until the
+                             client closes */
 };
 
 #define CONNECTION_BLOCK_BYTES ((size_t)64 << 10)

@@ -30,9 +30,9 @@ struct str http_client_host(const struct http_client *client);
 bool http_client_is_local(const struct http_client *client);
 
 /*
- * What limits are counted by: the IPv4 address ("10.0.0.1"), or the /64 network
- * of an IPv6 address ("2001:db8::"), because whoever has one such address
- * usually has all of its network.  May be written to `room`.
+ * The key for limits: the IPv4 address ("10.0.0.1"), or the /64 network of an
+ * IPv6 address ("2001:db8::"), because a client with one such address usually
+ * has the whole network.  May be written to `room`.
  */
 #define HTTP_NETWORK_MAX 46
 struct str http_client_network(const struct http_client *client,
@@ -119,9 +119,9 @@ bool http_exchange_wait(struct http_exchange *x, int64_t ns);
  * Finishing later, from any thread, without keeping a worker.
  *
  * A handler that calls http_exchange_defer() keeps the exchange when it
- * returns: the reply is sent after somebody has called
- * http_exchange_finish(), exactly once.  Until then the request, the client
- * and the reply stay valid, and the connection waits.
+ * returns: the reply is sent after http_exchange_finish() has been called,
+ * exactly once.  Until then the request, the client and the reply stay valid,
+ * and the connection waits.
  *
  * on_gone, if set, is called at most once, from a thread of the server, when
  * the client disconnects or the server stops: use it to cancel what the client

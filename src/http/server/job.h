@@ -10,9 +10,9 @@
  * A request from the moment its head is complete until its reply is on its
  * way: the exchange, and what the server needs to know about it.
  *
- * The event thread creates and frees jobs.  While one is queued, with a
- * handler or deferred, the pool's lock protects the members marked (P); the
- * rest belongs to whoever holds the exchange.
+ * The event thread creates and frees jobs.  While one is queued, with a handler
+ * or deferred, the pool's lock protects the members marked (P); the rest
+ * belongs to the holder of the exchange.
  */
 struct pool;
 struct connection;

@@ -13,10 +13,10 @@
  * The threads that run handlers.  They are started when there is work, and
  * end when there has been none for a while.
  *
- * The event thread adds jobs and takes them back when they are done; an
- * eventfd tells it that some are.  A job whose handler deferred it comes back
- * when somebody finishes it.  `lock` protects everything that changes here,
- * and the members of each job that are marked so.
+ * The event thread adds jobs and takes them back when they are done; an eventfd
+ * tells it that some are.  A job whose handler deferred it comes back when it
+ * is finished.  `lock` protects everything that changes here, and the members
+ * of each job that are marked so.
  */
 struct pool_options {
     http_handler *handler;
@@ -41,7 +41,7 @@ struct pool {
     struct job *streams; /* with pieces to send, by next_stream */
     unsigned queued;     /* jobs in the queue */
     unsigned workers, idle_workers;
-    unsigned deferred; /* jobs that no worker has and nobody has finished */
+    unsigned deferred; /* deferred jobs that are not finished */
     bool stopping;
 };
 

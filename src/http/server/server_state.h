@@ -68,7 +68,7 @@ struct http_server {
 /* Tells epoll what the connection waits for. */
 void connections_watch(struct http_server *s, struct connection *c, int op);
 
-/* Lists a connection, or drops it for good. */
+/* Lists a connection, or drops it. */
 void connections_add(struct http_server *s, struct connection *c,
                      struct peer *peer);
 void connections_drop(struct http_server *s, struct connection *c);

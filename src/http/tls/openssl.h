@@ -181,9 +181,9 @@ const struct openssl *openssl_load(struct error *err);
 
 /*
  * Around every call.  Between these two the process does not fork (it waits,
- * but not long), and once it is ending nobody enters: a program that uses
- * OpenSSL itself has it torn down by exit() while our threads still run.
- * False: don't.
+ * but not long), and once it is ending no thread enters: in a program that uses
+ * OpenSSL itself, exit() tears it down while our threads still run.  False: do
+ * not call it.
  */
 bool openssl_enter(void);
 void openssl_leave(void);

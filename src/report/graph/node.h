@@ -24,10 +24,10 @@ struct node_options {
 /*
  * The nodes of a profile, and for each location those that it stands for.
  *
- * Made once per report from the location table, so that walking samples
- * handles nothing but integers.  Nodes are numbered in the order of the
- * location table (inside a location the innermost line first); where the
- * original's order is undefined, ours is this.
+ * Made once per report from the location table, so that walking samples handles
+ * nothing but integers.  Nodes are numbered in the order of the location table
+ * (inside a location the innermost line first); google/pprof's order is
+ * undefined there.
  */
 struct node_table {
     struct arena *arena;

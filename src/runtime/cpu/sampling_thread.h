@@ -45,7 +45,7 @@ void sampling_thread_thread_begin(void);
 void sampling_thread_thread_end(void *(*run)(void *));
 
 /* Around fork.  In the child there is no thread, no event and no timer; unless
- * the lock was had, file descriptors that were being opened or closed stay as
+ * the lock was taken, file descriptors that were being opened or closed stay as
  * they are. */
 bool sampling_thread_before_fork(void);
 void sampling_thread_after_fork_in_parent(bool locked);

@@ -14,9 +14,9 @@
 /*
  * The signal handlers, and all data that they access.
  *
- * `sampler` is the one state of the library that handlers see.  Fields are
- * set by cpu.c and thread/ask.c before the signal that makes a handler look at
- * them, and only with nobody inside (grace).
+ * `sampler` is the one state of the library that handlers see.  Fields are set
+ * by cpu.c and thread/ask.c before the signal that makes a handler look at
+ * them, and only while no handler is running (grace).
  */
 
 /* The thread-local state: initial-exec, because a lazily allocated thread-local
@@ -77,7 +77,7 @@ struct tick {
     uint32_t weight;
 };
 
-/* Whether a walk ended in code that nobody knows; the builder waits for it. */
+/* Set if a walk ended in unknown code; the builder waits for it. */
 enum { NEW_CODE_NONE, NEW_CODE_SEEN, NEW_CODE_PAUSE };
 
 /*
@@ -148,7 +148,7 @@ struct sampler {
     _Atomic uint64_t events[SAMPLER_MAX_EVENTS]; /* sampler_event(), 0: free */
     struct program_action old_prof, old_trap;
 
-    /* ASK_SLOTS each; NULL: nobody is asking */
+    /* ASK_SLOTS each; NULL: not in use */
     _Atomic(struct ask *) asks[ASK_GROUPS];
 
     /* libc's own: the preload library wraps the name. */
@@ -187,11 +187,11 @@ static inline enum signal_kind signal_value_kind(uint64_t value)
 void sigprof_on_signal(int sig, siginfo_t *info, void *context);
 
 /*
- * For threads whose start and end we see.  A source samples a thread first
- * when a whole period of its own has passed: without this, threads that live
- * for less would never be seen.  The first target of each is drawn when it
- * starts, and targets that it has passed at its end without a signal are
- * charged to `run`, its start routine.  In the mean the sum is exact.
+ * For threads whose start and end we see.  A source samples a thread first when
+ * a whole period of its own has passed: without this, threads that live for
+ * less would never be seen.  The first target of each is drawn when it starts,
+ * and targets that it has passed at its end without a signal are charged to
+ * `run`, its start routine.  On average the sum is exact.
  *
  * _begin says at which CPU time of the thread its first sample is due; 0: no
  * profile runs.  The later ones follow at random intervals.

@@ -8,8 +8,8 @@
 #include "runtime/endpoint/serve_options.h"
 
 /*
- * The endpoint on a socket of its own, behind its guard.  One per process.
- * On success a line on stderr says where it is.
+ * The endpoint on a socket of its own, behind its guard.  One per process.  On
+ * success its URL is printed on stderr.
  *
  * /healthz and /readyz need no authentication: probes have no certificate, and
  * the reply says only that the process is alive.

@@ -19,7 +19,7 @@ struct pprof_serve_options;
 struct serve_options {
     const char *address;
     bool insecure; /* set explicitly */
-    bool quiet;    /* no line on stderr that says where it is */
+    bool quiet;    /* do not print its URL on stderr */
 
     const char *tls_cert, *tls_key, *client_ca;
     const char *client_allow, *token_file, *hosts;

@@ -54,15 +54,15 @@ enum {
     HEAP_BUSY_SAMPLE = 1,  /* a sample is being taken: what is allocated
                               meanwhile, in a signal handler, is none */
     HEAP_BUSY_OWN = 2,     /* a thread of ours */
-    HEAP_BUSY_RESOLVE = 4, /* the next allocator is being looked for */
+    HEAP_BUSY_RESOLVE = 4, /* the next allocator is being looked up */
 };
 
 extern __thread struct heap_thread heap_thread
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* Counters by address for sampled blocks.  Neighbours share a counter, so that
- * a program's frees touch few lines of it; with one sample in 512 KiB it says
- * yes in vain for 3 % of the blocks. */
+ * a program's frees touch few lines of it; with one sample in 512 KiB it has
+ * false positives for 3 % of the blocks. */
 #define HEAP_FILTER_SLOTS 65536
 #define HEAP_FILTER_SHIFT 14
 

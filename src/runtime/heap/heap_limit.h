@@ -20,7 +20,7 @@
  * (push_dumps.h).
  *
  * The limit is the tightest of: that of the memory cgroup or of one above it
- * (version 2 or 1; page cache that can be given back does not count as used),
+ * (version 2 or 1; page cache that can be reclaimed does not count as used),
  * and RLIMIT_AS.
  */
 struct memory_use {

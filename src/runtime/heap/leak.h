@@ -8,10 +8,10 @@
  * nothing points to any more.
  *
  * On request only.  The registers of each thread are taken as for a thread
- * dump, then a copy of the process looks through its memory (leak_scan.h);
- * the program is held up while the copy is made, and the profile's comments
- * say for how long.  What is found is looked at a second time, so that a
- * pointer which was just moving is no leak.
+ * dump, then a copy of the process looks through its memory (leak_scan.h); the
+ * program stops while the copy is made, and the profile's comments have the
+ * duration.  Findings are checked a second time, so that a pointer which was
+ * just being moved is not reported as a leak.
  *
  * Of a thread that waits only the stack pointer and the arguments of its
  * system call are known.  A block that nothing but a callee-saved register of
@@ -30,6 +30,6 @@ bool leak_take_older(struct snapshot *s, int64_t age_ns, struct error *err);
 bool leak_take(struct snapshot *s, bool details, struct error *err);
 bool leak_write_text(const struct snapshot *s, struct buf *out,
                      struct error *err); /* counts, stacks, comments */
-uint64_t leak_count(void); /* 0: it is not known before somebody looks */
+uint64_t leak_count(void);               /* 0: not known without a search */
 
 #endif

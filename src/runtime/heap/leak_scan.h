@@ -13,10 +13,10 @@
  * that the program stops only while the copy is made.
  *
  * Conservative: every aligned word that looks like an address in a block is
- * taken for a pointer to it, wherever it is: in writable memory, in
- * registers, in blocks that are reached themselves.  Memory of the allocator
- * that is not one of the known blocks counts as a root, because whether
- * somebody uses it is not known.
+ * taken for a pointer to it, wherever it is: in writable memory, in registers,
+ * in blocks that are reached themselves.  Memory of the allocator that is not
+ * one of the known blocks counts as a root, because it is not known whether it
+ * is in use.
  */
 struct leak_block {
     uint64_t address, size;
@@ -49,7 +49,8 @@ struct leak_scan {
     } * result;
 };
 
-/* In the copy, without libc: marks what is reached, says so in *result. */
+/* In the copy, without libc: marks the blocks that are reached, and fills
+ * *result. */
 void leak_scan_run(struct leak_scan *s);
 
 #endif

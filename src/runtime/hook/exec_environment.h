@@ -8,8 +8,8 @@
  *
  * Programs that this one starts shall not be profiled unless that was asked
  * for, so our part is taken out of the environment at the start.  A process
- * that replaces itself by exec is still the process that somebody wants to
- * profile (wrapper scripts do it all the time), so there it is put back.
+ * that replaces itself by exec is still the process to profile (wrapper scripts
+ * do this often), so there it is put back.
  */
 
 /* Keeps a copy of our part; `hide` takes it out of the environment. */

@@ -12,7 +12,7 @@
  *     int (*real)(sem_t *) = hook_next(&next, "sem_wait");
  *
  * Looked up at the first call, which may come before any constructor ran.
- * Never NULL: what nobody has answers ENOSYS.
+ * Never NULL: a missing function is replaced by one that returns ENOSYS.
  */
 typedef _Atomic(void *) hook_slot;
 

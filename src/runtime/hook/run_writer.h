@@ -19,7 +19,7 @@
 bool run_writer_start(struct error *err);
 
 /* Returns true if the thread exists and this is its process.  False in a child
- * after vfork, and after a fork that nobody profiles.  Async-signal-safe. */
+ * after vfork, and after a fork that is not profiled.  Async-signal-safe. */
 bool run_writer_is_up(void);
 
 /*

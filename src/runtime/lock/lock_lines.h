@@ -41,7 +41,7 @@ struct lock_lines {
     struct lock_line lines[LOCK_LINES];
 };
 
-/* The line that was entered; NULL: no room, nobody will be charged. */
+/* The line that was entered; NULL: no room, the wait is not charged. */
 struct lock_line *lock_lines_enter(struct lock_lines *t, const void *lock,
                                    int64_t now_ns);
 
@@ -49,8 +49,8 @@ struct lock_line *lock_lines_enter(struct lock_lines *t, const void *lock,
 void lock_lines_leave(struct lock_lines *t, struct lock_line *line,
                       int64_t entered_ns);
 
-/* What waiting for this lock has cost since the last charge; 0: nobody
- * waits.  By the holder, before it lets go. */
+/* The time spent waiting for this lock since the last charge; 0: no thread
+ * waits.  The holder calls it before it releases the lock. */
 int64_t lock_lines_charge(struct lock_lines *t, const void *lock,
                           int64_t now_ns);
 

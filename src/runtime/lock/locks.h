@@ -74,8 +74,8 @@ struct lock_watch {
 
 extern struct lock_watch lock_watch __attribute__((visibility("hidden")));
 
-/* `lock`: what is held by somebody, NULL when nobody holds what is waited
- * for.  False: nothing is to be noted. */
+/* `lock`: the lock that another thread holds; NULL if the wait is not for a
+ * lock.  False: do not record the wait. */
 bool locks_wait_begin(struct lock_wait *w, const void *lock,
                       struct lock_site site);
 /* `waited` false: it was refused, not waited for. */
@@ -89,8 +89,8 @@ void locks_release_end(int64_t owed_ns, struct lock_site site);
 /* Applies the environment: PPROF_BLOCK_RATE, PPROF_MUTEX_FRACTION. */
 void locks_read_environment(void);
 
-/* Switches the cheap rates on and returns true, unless somebody has set one
- * already.  locks_unserve() takes that back. */
+/* Enables the cheap rates and returns true, unless a rate was set before.
+ * locks_unserve() undoes this. */
 bool locks_serve(void);
 void locks_unserve(void);
 

@@ -37,8 +37,8 @@ int64_t push_exit_ns(void);
  * Pushing goes on, should it come to nothing. */
 void push_abandon(void);
 
-/* In a forked child nobody pushes, unless _restart() is called: then the
- * child does so with the same options and its own process id. */
+/* A forked child does not push unless _restart() is called: then it pushes with
+ * the same options and its own process id. */
 void push_after_fork(void);
 void push_restart(void);
 

@@ -25,7 +25,7 @@ struct push_state {
     struct push_options options;
     _Atomic int pid;              /* of the process that pushes; 0: none */
     _Atomic uint32_t phase;       /* enum push_phase; a futex */
-    _Atomic int64_t finish_by_ns; /* from ASKED on: nobody waits for longer */
+    _Atomic int64_t finish_by_ns; /* from ASKED on: the deadline of all waits */
     _Atomic int threads;          /* that have not ended yet */
 
     /* Futexes: they count what the threads should look at. */

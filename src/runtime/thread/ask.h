@@ -55,7 +55,7 @@ static inline bool ask_is_done(const struct ask *a)
 /* Takes the question back.  False: the thread is answering just now. */
 bool ask_cancel(struct ask *a);
 
-/* In a forked child: nobody asks any more; descriptors are closed. */
+/* In a forked child: there are no requests any more; descriptors are closed. */
 void asks_after_fork(struct asks *a);
 
 #endif

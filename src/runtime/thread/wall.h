@@ -14,8 +14,8 @@
  *     … the program runs …
  *     wall_stop(WALL_ASKED, out, &err);  // the profile, gzip'd, appended
  *
- * There are three readers, as of the CPU profile (cpu.h): what somebody has
- * asked for, one at a time, the file of the whole run, and what is pushed to a
+ * There are three readers, as for the CPU profile (cpu.h): a requested profile,
+ * one at a time, the file of the whole run, and the profiles pushed to a
  * collector.  Each look is made once for all of them.
  *
  * A thread of ours looks at all threads `hz` times a second, at random
@@ -46,8 +46,8 @@ struct wall_options {
 /* False: "wall profiling already in use", or out of memory. */
 bool wall_start(const struct wall_options *options, struct error *err);
 
-/* Ends the profile and writes it; NULL: nobody wants it.  False: none was
- * running, or the buf is full (the profile is over in any case). */
+/* Ends the profile and writes it; NULL: discards it.  False: none was running,
+ * or the buf is full (the profile has ended in any case). */
 bool wall_stop(enum wall_reader reader, struct buf *out, struct error *err);
 
 /* Writes what has been measured so far and goes on without a gap. */

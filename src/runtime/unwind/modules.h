@@ -18,8 +18,8 @@
  * published to signal handlers as an unwind_map.
  *
  * modules_refresh() only lists what is new and takes hold of its unwind data:
- * walks read that as it is until the module has a table, which somebody
- * builds whenever there is time:
+ * walks read that as it is until the module has a table, which is built
+ * whenever there is time:
  *
  *     while (modules_build_begin(m, &job)) {
  *         modules_build_run(&job);       // may take 100 ms; needs no lock

@@ -4,11 +4,11 @@
 /*
  * The thread that makes unwind tables and looks for new code.
  *
- * It starts when somebody is about to walk many stacks, builds what is big
- * with low priority, and then sleeps until a walk ends in code that nobody
- * knows (sampler.new_code): a library that has just been loaded is known after
- * the first sample in it.  Where nothing new is found, as with generated code,
- * it looks less and less often.
+ * It starts before many stacks are walked, builds large tables with low
+ * priority, and then sleeps until a walk ends in unknown code
+ * (sampler.new_code): a library that has just been loaded is known after the
+ * first sample in it.  Where nothing new is found, as with generated code, it
+ * looks less and less often.
  */
 
 /* Brings the modules up to date and has the tables of what is new made in

@@ -59,9 +59,9 @@ bool table_readers_join(struct table_readers *t, unsigned reader);
 /*
  * What was counted since the reader joined; the caller releases it.  Stacks
  * that other readers have counted may be in it with the value 0.  The last
- * reader takes the live table itself, so nobody may add to it any more; the
- * live table is then empty, without memory.  False: out of memory; the reader
- * has left in any case.
+ * reader takes the live table itself, so nothing may be added to it any more;
+ * the live table is then empty, without memory.  False: out of memory; the
+ * reader has left in any case.
  */
 bool table_readers_leave(struct table_readers *t, unsigned reader,
                          struct stack_table *out);
@@ -81,7 +81,7 @@ bool table_readers_slice(struct table_readers *t, unsigned reader,
 struct stack_table *table_readers_next(struct table_readers *t);
 void table_readers_turn(struct table_readers *t);
 
-/* Gives everything up without freeing it: somebody may still be using it. */
+/* Abandons everything without freeing it: a handler may still be using it. */
 void table_readers_abandon(struct table_readers *t);
 
 /* Frees everything, even if there are readers. */

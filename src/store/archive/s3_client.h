@@ -38,7 +38,7 @@ struct s3_client;
 struct s3_client *s3_client_new(const struct s3_settings *s, struct error *err);
 void s3_client_free(struct s3_client *c); /* NULL is allowed */
 
-/* From any thread: requests fail soon, now and from now on. */
+/* From any thread: makes current and later requests fail soon. */
 void s3_client_cancel(struct s3_client *c);
 
 /* Creates or replaces an object; readers see all of it or the old one. */

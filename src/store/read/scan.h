@@ -113,7 +113,7 @@ bool query_matches_service(const struct store_query *q, struct str service);
 bool series_labels(struct str packed, struct store_label **labels, size_t *cap,
                    size_t *n);
 
-/* Says so, and returns STORE_FAILED. */
+/* Sets the error, and returns STORE_FAILED. */
 enum store_status store_no_memory(struct error *err);
 
 #endif

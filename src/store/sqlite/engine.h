@@ -291,7 +291,7 @@ int32_t day_number(const struct sqlite_store *s, int64_t created_ns);
 bool days_load(struct sqlite_store *s, struct error *err);
 void days_free(struct sqlite_store *s);
 
-/* The file of a day, made if need be.  Given back with day_put(). */
+/* The file of a day, created if necessary.  Release it with day_put(). */
 struct day *day_get(struct sqlite_store *s, int32_t number,
                     enum store_level level, bool create, struct error *err);
 void day_use(struct sqlite_store *s, struct day *d); /* once more */
@@ -299,8 +299,8 @@ void day_put(struct sqlite_store *s, struct day *d);
 
 extern const int64_t level_ns[STORE_LEVELS]; /* how long a sum is */
 
-/* All files of a level that overlap a range, oldest first; an array to free,
- * each to be given back.  False: out of memory. */
+/* All files of a level that overlap a range, oldest first; an array to free;
+ * release each with day_put().  False: out of memory. */
 bool days_between(struct sqlite_store *s, enum store_level level,
                   int64_t from_ns, int64_t to_ns, struct day ***out, size_t *n);
 
