@@ -96,7 +96,7 @@ static void send_source(struct kube_discovery *d, struct source *s,
     buf_release(&path);
 }
 
-/* Sends what is due; when to look again. */
+/* Sends the requests that are due; returns the time of the next one. */
 static int64_t send_due(struct kube_discovery *d, int64_t now_ns)
 {
     int64_t next_ns = INT64_MAX, secret_ns;

@@ -1,7 +1,7 @@
 /*
- * A thin layer over libcurl's multi interface: options that every request
- * has, and callbacks that know their request.  Whatever ends a transfer,
- * finish() is where its owner is told.
+ * A thin layer over libcurl's multi interface: options that every request has,
+ * and callbacks that know their request.  However a transfer ends, finish()
+ * calls its owner.
  */
 #include "kube/request.h"
 

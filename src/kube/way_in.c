@@ -50,7 +50,7 @@ static void refuse(const struct way *w, const struct http_reply *reply,
         err.text);
 }
 
-/* Of `Get "http://127.0.0.1:41849/…": EOF`: the port is of no use to anybody.
+/* Of `Get "http://127.0.0.1:41849/…": EOF`: nothing useful listens on the port.
  */
 static const char *without_url(const char *words)
 {

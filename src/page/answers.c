@@ -90,7 +90,8 @@ static void end(struct answers *a, struct str key, struct str bytes, bool ok)
 {
     struct answer *made = find(a, key);
 
-    assert(made && !made->is_made); /* nobody drops what is being made */
+    assert(made && !made->is_made); /* an answer that is being made is not
+                                       dropped */
     made->bytes = BUF_INIT(a->max_bytes);
     if (ok)
         buf_add(&made->bytes, bytes);
@@ -138,8 +139,8 @@ static void run_maker(void *arg)
     m->ok = m->make(m->arg, m->out, m->err);
 }
 
-/* In a scope of its own: whoever waits for the answer must hear of it when
- * the request runs out of memory. */
+/* In a scope of its own: if the request runs out of memory, the threads that
+ * wait for the answer must be woken. */
 static bool run(answer_maker *make, void *arg, struct buf *out,
                 struct error *err)
 {

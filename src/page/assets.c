@@ -1,7 +1,7 @@
 /*
- * The page's files by name.  PPROF_WEB_DIR reads the bytes from disk for
- * whoever edits them, but only under names that were built in: no part of a
- * request ever becomes a part of a file's name.
+ * The page's files by name.  With PPROF_WEB_DIR, for developers, the bytes are
+ * read from disk, but only under names that were built in: no part of a request
+ * ever becomes a part of a file's name.
  */
 #include "page/assets.h"
 

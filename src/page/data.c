@@ -74,8 +74,8 @@ static void wrap_text(struct buf *out, struct str text, struct str warnings)
 }
 
 /*
- * A profile that came from elsewhere names files as it likes.  Whoever sits
- * at this machine may read them anyway; others may not by such a detour.
+ * A profile from another machine can name any file.  The user of this machine
+ * may read these files anyway; other clients must not get them in this way.
  */
 static bool no_files(struct error *err)
 {
@@ -108,7 +108,7 @@ static void choose_functions(struct page_request *q,
 }
 
 /* {"missing": why there is no code to show, and what to do about it}: not an
- * error for whoever looks at one function after another. */
+ * error, because users look at one function after another. */
 static void add_missing(struct buf *out, struct str tried,
                         const struct error *err)
 {

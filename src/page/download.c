@@ -48,7 +48,7 @@ static bool is_plain(char c)
            (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
 }
 
-/* The name comes from a stranger: only plain characters get into a header. */
+/* The name is not trusted: only plain characters get into a header. */
 void download_name(struct page_request *q, const char *ending)
 {
     struct buf value = BUF_INIT(FILE_NAME_MAX);

@@ -23,10 +23,10 @@
 struct loaded {
     uint32_t id;
     char *name;
-    struct profile_pair pair; /* NULL: a source that nobody asked for yet */
+    struct profile_pair pair; /* NULL: a source that was not requested yet */
     size_t index;             /* for options.load */
     bool is_added;
-    bool is_dropped; /* a stranger may have made it */
+    bool is_dropped; /* it is not trusted */
 };
 
 struct file_source {

@@ -4,7 +4,7 @@
  * The browser fetches the other scripts after it has painted the list.
  *
  * A page whose files are read from disk is the usual shell, and asks for the
- * rows; so does a page whose rows could not be had or are too many.
+ * rows; so does a page whose rows are not available or too many.
  */
 #include "page/list_page.h"
 

@@ -83,7 +83,7 @@ static void open_element(struct buf *out, const char *name, struct str type)
     buf_add_char(out, '"');
 }
 
-/* Says where the same bytes stand already. */
+/* Refers to an earlier copy of the same bytes. */
 static void add_reference(struct writer *w, size_t i, struct str type)
 {
     open_element(w->out, answers[i].name, type);

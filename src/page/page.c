@@ -1,6 +1,6 @@
 /*
- * The life of a page: made, warmed, asked, freed.  What is asked goes to
- * routes.c.
+ * The life of a page: created, warmed up, serving requests, freed.  Requests go
+ * to routes.c.
  */
 #include "page/page.h"
 
@@ -58,7 +58,7 @@ static void *warm(void *arg)
     struct page *page = arg;
     struct page_request q = {.page = page, .arena = arena_new()};
     struct buf ignored = arena_buf(q.arena);
-    struct error err; /* whoever asks for it will hear it */
+    struct error err; /* the request for it will report the error */
 
     query_parse(&q, str_from(page->warming.query));
     data_make_packed(&q, STR("flame"), &ignored, &err);
@@ -115,7 +115,7 @@ static void handle(void *arg)
     arena_free(q->arena);
 }
 
-/* What was prepared so far is dropped, for an answer that says why. */
+/* Drops what was prepared so far, and answers with the error. */
 static void answer_failure(struct page_request *q, const struct error *err)
 {
     q->arena = arena_new();

@@ -216,7 +216,7 @@ static const struct config_field *saved_field(struct str param)
 }
 
 /* The request's query with the words of a configuration instead of its own;
- * *changed says whether that is another one. */
+ * *changed tells whether they differ. */
 static struct str make_query(struct page_request *q,
                              const struct report_config *c, bool *changed)
 {

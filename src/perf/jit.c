@@ -1,6 +1,6 @@
 /*
- * A process is looked for one after another: few of those in a recording
- * generate code, and only these are ever asked for.
+ * A process is looked for one after another: few processes of a recording
+ * generate code, and only these are looked up.
  */
 #include "perf/jit.h"
 

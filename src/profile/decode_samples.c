@@ -26,7 +26,7 @@ struct samples {
 
 #define TAG(field, type) ((uint64_t)(field) << 3 | (type))
 
-/* A location that does not exist is told when the sample is complete. */
+/* A location that does not exist is reported when the sample is complete. */
 static void add_frame(struct samples *s, uint64_t id)
 {
     uint32_t place = id_index_find(&s->d->locations, id);

@@ -171,8 +171,8 @@ static bool scan_range(struct str *s, struct entry *e)
 
 /*
  * The same without anything in between: the last digit of the run is LIMIT
- * then, or what follows it if that is "x1f" behind a 0.  (Nobody writes
- * that, but text that looks so is taken for it by other readers.)
+ * then, or what follows it if that is "x1f" behind a 0.  (No program writes
+ * that, but other readers accept such text.)
  */
 static bool scan_joined_range(struct str *s, struct entry *e)
 {

@@ -8,9 +8,8 @@
 #include "profile/filter.h"
 #include "profile/tag_match.h"
 
-/* The expressions of one report.  All are compiled before the first is
- * applied, but for those on label keys: the order shows in what the user is
- * told when one is wrong. */
+/* The expressions of one report.  All except those on label keys are compiled
+ * before the first is applied: the order decides which error the user sees. */
 struct filters {
     struct regex *focus, *ignore, *hide, *show, *show_from, *prune_from;
     struct tag_match *tagfocus, *tagignore;

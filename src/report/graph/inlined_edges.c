@@ -1,9 +1,9 @@
 /*
  * A large profile has 23 million frames, and this is a walk over all of them.
- * It takes no branch that the processor cannot foresee: a bit for each pair
- * of caller and callee says that nothing is left to learn from a call between
- * them, and after the first few thousand samples that is so nearly always.
- * The bits of pairs that are of no interest are set from the beginning.
+ * It takes no branch that the processor cannot predict: a bit for each pair of
+ * caller and callee says that nothing is left to learn from a call between
+ * them, and after the first few thousand samples that is so nearly always.  The
+ * bits of pairs that are of no interest are set from the beginning.
  *
  * Only weights that are not negative allow it: with them, an edge that has
  * reached the cut cannot become lighter.

@@ -1,7 +1,7 @@
 #include "report/graph/sample_walk.h"
 
-/* Without branches on what is left, which no processor could foresee: a step
- * is written always and counted if its node is left. */
+/* Without branches that no processor could predict: a step is written always
+ * and counted if its node is left. */
 void walk_sample(struct walk *w, const struct node_table *t, size_t sample)
 {
     const struct profile *p = t->profile;

@@ -34,7 +34,7 @@ static struct cuts cuts_of(const struct graph *g)
     };
 }
 
-/* Takes light nodes out; says how many. */
+/* Removes light nodes; returns how many. */
 static size_t drop_light_nodes(struct graph *g, int64_t cut)
 {
     bool *kept = arena_new_array(g->arena, bool, g->nodes.n);
@@ -61,7 +61,7 @@ static void keep_first(struct graph *g, size_t n)
     graph_keep(g, kept);
 }
 
-/* Only edges into shown nodes are looked at; says how many went. */
+/* Only edges into shown nodes are considered; returns how many were removed. */
 static size_t drop_light_edges(struct graph *g, int64_t cut)
 {
     size_t dropped = 0;
@@ -93,8 +93,8 @@ static enum node_order order_of(const struct graph *g)
     return str_eq(g->report->config.sort, STR("cum")) ? ORDER_CUM : ORDER_FLAT;
 }
 
-/* The nodes into which an edge that is inlined may be left.  For all others
- * nobody needs to know their edges to say that they are not inlined. */
+/* The nodes into which an edge that is inlined may be left.  All others are not
+ * inlined, whatever their edges are. */
 static bool *may_be_inlined(const struct graph *g, int64_t cut, bool *any)
 {
     bool *may = arena_new_array(g->arena, bool, g->nodes.n);

@@ -98,7 +98,8 @@ static bool passes_on(const struct search *s, const struct changed_path *p)
 }
 
 /* The smaller side of a change: what grew is measured by what it was, what
- * shrank by what is left, so that a change and its reverse are told alike. */
+ * shrank by what is left, so that a change and its reverse are described
+ * alike. */
 static double smaller_side(const struct amounts *a, bool grew)
 {
     return (double)(grew ? a->before : a->after);

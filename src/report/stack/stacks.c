@@ -21,7 +21,7 @@ struct maker {
     VEC(uint32_t) open; /* the frames of the sample at hand */
 };
 
-/* Unsymbolized frames are told apart by where they are in their file. */
+/* Unsymbolized frames are distinguished by their place in the file. */
 static void name_bare_location(struct node_table *nodes, struct buf *text,
                                const struct location *l)
 {
