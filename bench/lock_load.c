@@ -1,5 +1,5 @@
 /*
- * What one use of a lock costs when nobody else wants it.
+ * What an uncontended use of a lock costs.
  *
  * usage: lock_load [CASE [ROUNDS]]
  *

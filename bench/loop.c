@@ -1,6 +1,6 @@
 /*
- * What a running CPU profile, or an endpoint that nobody asks, costs a
- * compute loop at the end of a 30-frame stack.
+ * What a running CPU profile, or an idle endpoint, costs a compute loop at the
+ * end of a 30-frame stack.
  *
  *     loop profile ROUNDS [HZ]      source by PPROF_CPU_SOURCE
  *     loop endpoint ROUNDS

@@ -1,5 +1,5 @@
 /*
- * Binaries that nobody vouches for, as the symboliser reads them: headers,
+ * Binaries from untrusted sources, as the symboliser reads them: headers,
  * symbol tables, debug information, Go's table, packed symbols.
  */
 #include <stdio.h>

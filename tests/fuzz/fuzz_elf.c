@@ -1,5 +1,5 @@
 /*
- * ELF files that nobody vouches for: headers, notes, symbol tables and unwind
+ * ELF files from untrusted sources: headers, notes, symbol tables and unwind
  * data, as libpprof and the symboliser read them.
  */
 #include <stdlib.h>

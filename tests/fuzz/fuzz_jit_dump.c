@@ -1,5 +1,5 @@
 /*
- * Dumps of generated code that nobody vouches for.
+ * Dumps of generated code from untrusted sources.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * Perf maps that nobody vouches for: anybody may write to /tmp.
+ * Perf maps from untrusted sources: anybody may write to /tmp.
  */
 #include <stdlib.h>
 

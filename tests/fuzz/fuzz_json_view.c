@@ -1,6 +1,6 @@
 /*
- * Bytes as JSON, and as what a cluster says of a token and of access: nobody
- * is let in who is not named, and what is passed on is JSON again.
+ * Bytes as JSON, and as what a cluster says of a token and of access: only the
+ * named user is admitted, and what is passed on is JSON again.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * perf.data that nobody vouches for.
+ * perf.data from untrusted sources.
  */
 #include "legacy_target.h"
 #include "perf/convert.h"

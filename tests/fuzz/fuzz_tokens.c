@@ -1,7 +1,6 @@
 /*
- * The first line is a secret that somebody gives, the rest is the file of
- * secrets, and also the names of a certificate and the list that they are
- * looked for in.
+ * The first line is the secret of a client; the rest is the file of secrets,
+ * and also the names of a certificate and the list to search for them.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * A source of the command line: it is taken apart, and neither what is asked
- * for nor what is shown has the password in it.
+ * A source of the command line: it is parsed, and neither the request nor any
+ * message contains the password.
  */
 #include <stdint.h>
 #include <stdlib.h>

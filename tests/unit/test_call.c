@@ -1,6 +1,6 @@
 /*
- * JSON replies of the collector are gzipped for other machines; calls that
- * nobody waits for any more end.
+ * JSON replies of the collector are gzipped for other machines; calls whose
+ * client has gone end.
  */
 #include <stdio.h>
 #include <stdlib.h>

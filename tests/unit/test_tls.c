@@ -1,5 +1,5 @@
 /*
- * http/tls/openssl.h says by itself what OpenSSL's headers say: is it the same?
+ * Compares the declarations in http/tls/openssl.h with OpenSSL's headers.
  * Everything else about TLS is in tests/e2e/test_security.py.
  */
 #include "test.h"

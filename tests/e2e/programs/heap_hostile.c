@@ -1,7 +1,7 @@
 /*
- * Allocates where nobody expects it.  Run under the preload library at any
- * rate; every block of the sites that are named freed_* is freed again, and
- * those that are named kept_* stay: one for each line that is printed.
+ * Allocates in unexpected places.  Run under the preload library at any rate;
+ * every block of the sites that are named freed_* is freed again, and those
+ * that are named kept_* stay: one for each line that is printed.
  *
  * usage: heap_hostile signals|destructors|exit|fork|threads|plugin [N]
  */
