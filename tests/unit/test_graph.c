@@ -375,6 +375,46 @@ static enum top_inlined inlined_by_all_edges(const struct graph *g,
     return !some ? TOP_NOT_INLINED : all ? TOP_INLINED : TOP_PARTLY_INLINED;
 }
 
+static enum top_inlined inlined_in_table(struct fixture *f, const char *name)
+{
+    struct top_table t;
+
+    top_make(&t, &f->report);
+    for (size_t i = 0; i < t.n; i++)
+        if (str_eq(t.rows[i].name, str_from(name)))
+            return t.rows[i].inlined;
+    return TOP_NOT_INLINED;
+}
+
+/* By then the walk passes inlined calls over without a look. */
+TEST(a_call_behind_an_inlined_one_of_its_sample_does_not_count)
+{
+    static const struct {
+        const char *last;
+        enum top_inlined want;
+    } cases[] = {
+        {"main;f<g;f;g 1\n", TOP_INLINED},
+        {"main;f;g;f<g 1\n", TOP_NOT_INLINED},
+        {"main;f<g;f;g 1\nmain;f;g 1\n", TOP_NOT_INLINED},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct buf text = BUF_INIT(4096);
+        struct fixture f;
+
+        buf_add(&text, STR("types cpu/count\n"));
+        for (int k = 0; k < 40; k++)
+            buf_add(&text, STR("main;f<g 100\n"));
+        buf_add(&text, str_from(cases[i].last));
+        setup(&f, sketch(buf_cstr(&text)));
+        f.config.edgefraction = 0.1;
+        f.report.config = f.config;
+        EXPECT(inlined_in_table(&f, "g") == cases[i].want);
+        teardown(&f);
+        buf_release(&text);
+    }
+}
+
 /* -top makes only the edges that it needs for its "(inline)". */
 TEST(the_table_marks_inlined_nodes_as_the_whole_graph_would)
 {
