@@ -46,6 +46,9 @@ def recordings():
 
 class Failures(support.TestCase):
     def stub(self, code, out, err, after_get):
+        # Something may listen on the port of a recording.
+        out = re.sub(r'(Forwarding from 127\.0\.0\.1:)\d+',
+                     r'\g<1>%d' % support.free_port(), out)
         for name, text in (('out', out), ('err', err)):
             with open(self.path(name), 'w') as f:
                 f.write(text)
