@@ -146,6 +146,63 @@ test('on a phone no number of a comparison is cut', async () => {
   await page.context().close();
 });
 
+test('on a phone both sides have one scale, and changes fall', async () => {
+  const doubled = keep('doubled.pb.gz', encodeProfile(SHOP.map((one) => ({
+    ...one, values: one.values.map((value) => value * 2) })), TYPES));
+  const phone = { viewport: { width: 390, height: 844 } };
+  const page = await open(`${await serve(`-diff_base=${profile}`, doubled)
+  }flamegraph?dm=side`, phone);
+  const [before, after_] = await boxesOf(page, '.icicle');
+  assert.ok(after_.top > before.bottom - 1, 'one above the other');
+  assert.ok(Math.abs((after_.right - after_.left) / (before.right -
+    before.left) - 2) < 0.05, JSON.stringify([before, after_]));
+  await page.context().close();
+  // Only the cumulative change has room there: rows are in its order.
+  const changes = await open(`${await serve(`-diff_base=${profile}`, later)
+  }diff`, phone);
+  const sizes = (await rowsOf(changes)).map((cells) =>
+    Math.abs(parseFloat(cells[3])));
+  assert.ok(sizes.length > 5 && sizes.every((size, i) => i === 0 ||
+    size <= sizes[i - 1]), `${sizes}`);
+  await changes.context().close();
+});
+
+test('on a phone the tab of the view is seen whole', async () => {
+  const page = await open('about:blank', { viewport: { width: 390,
+    height: 844 } }, false);
+  for (const view of ['source', 'disasm', 'raw', 'flamegraph']) {
+    await page.goto(`${wide}${view}`);
+    await settled(page);
+    const [tab] = await boxesOf(page, '.tab[aria-current]');
+    const [tabs] = await boxesOf(page, '.tabs');
+    assert.ok(tab.left >= tabs.left - 1 && tab.right <= tabs.right + 1,
+      `${view} ${JSON.stringify([tab, tabs])}`);
+  }
+  await page.context().close();
+});
+
+test('with the inspector open, graph and table share what is left',
+  async () => {
+    const page = await open(`${wide}flamegraph`);
+    await page.keyboard.press('i');
+    await page.locator('.inspector h2').waitFor();
+    await settled(page);
+    const [side] = await boxesOf(page, '.side');
+    const [pane] = await boxesOf(page, '.flame-pane');
+    assert.ok(pane.right - pane.left >= side.right - side.left - 10,
+      JSON.stringify([side, pane]));
+    // Nothing of its foot is written over anything else.
+    await page.evaluate(() => {
+      document.querySelector('.flame-status').textContent =
+        '1,356,775 frames narrower than a pixel, in grey: zoom in';
+    });
+    const [legend] = await boxesOf(page, '.legend');
+    const [status] = await boxesOf(page, '.flame-status');
+    assert.ok(legend.right <= status.left + 0.5 && status.right <= pane.right,
+      JSON.stringify([legend, status]));
+    await page.context().close();
+  });
+
 test('on a phone filters and what they leave are seen', async () => {
   const page = await open(`${wide}flamegraph?f=deep`,
     { viewport: { width: 390, height: 844 } });

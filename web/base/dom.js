@@ -139,6 +139,9 @@ export async function copyText(text) {
 export const reducedMotion = () =>
   matchMedia('(prefers-reduced-motion: reduce)').matches;
 
+/** A phone, as the style sheets have it. */
+export const isNarrow = () => matchMedia('(max-width: 760px)').matches;
+
 /** Does the keyboard ask for a menu? @param {KeyboardEvent} event */
 export function menuKey(event) {
   return event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey);

@@ -346,6 +346,6 @@ function cellStyle(column) {
   if (!column.numeric) return {};
   // The title is bold, with an arrow, where it is sorted.
   const title = `${(column.title.length * 0.68).toFixed(2)}em + 22px`;
-  return { flexBasis: `calc(max(var(--letters-${column.key}, 0) * 0.6em, ${
-    title}) + 22px)` };
+  return { flexBasis: `calc(max(var(--letters-${column.key}, 0) * 0.64em, ${
+    title}) + 16px)` };
 }

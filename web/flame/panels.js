@@ -76,14 +76,21 @@ function planBeside(view, main) {
     const share = Math.max(LEAST_SHARE, totals[side] / most);
     return { panel: { ...main, icicle, side, label, rootText: undefined,
       rootLabel: `${label.toLowerCase()} ${value}` },
-    element: el('div', { class: 'beside-pane', style: { flexGrow: share } },
-      el('p', { class: 'beside-head' }, el('strong', {}, label), ` ${value}`),
-      icicle.element) };
+    element: paneOf(share, el('p', { class: 'beside-head' },
+      el('strong', {}, label), ` ${value}`), icicle.element) };
   };
   const left = pane('base', 'Before', view.second);
   const right = pane('new', 'After', view.main);
   return { kind: 'beside', panels: [left.panel, right.panel],
     elements: [left.element, right.element] };
+}
+
+/** The pane of one side; the style sheet says what its share is of.
+ * @param {number} share @param {...HTMLElement} content */
+function paneOf(share, ...content) {
+  const pane = el('div', { class: 'beside-pane' }, ...content);
+  pane.style.setProperty('--share', String(share));
+  return pane;
 }
 
 /** Before and after go together: the other side of the same tree.
@@ -116,8 +123,8 @@ function planPivot(view, tree) {
     : plural(names.length, 'function');
   const value = around.callees.total[0];
   const bar = el('div', { class: 'pivot-bar' },
-    el('span', { class: 'muted' }, '▲ callers'), el('strong', {}, rootLabel),
-    el('span', {}, `${valueText(value, view.measure())} (${
+    el('span', { class: 'muted' }, '▲ callers'), el('strong', {},
+      el('bdi', {}, rootLabel)), el('span', {}, `${valueText(value, view.measure())} (${
       percentText(value, view.whole())})`),
     el('span', { class: 'muted' }, '▼ callees'));
   /** @type {Panel} */

@@ -1,7 +1,7 @@
 // The bar at the top: which profile, the views, the search field, and the
 // menus for saving and options.
 
-import { el } from '../base/dom.js';
+import { el, isNarrow } from '../base/dom.js';
 import { openMenuAt } from '../base/menu.js'; // later
 import { PLACE_WORDS, VIEWS } from '../base/state.js';
 import { themeItems } from '../base/theme.js';
@@ -58,6 +58,14 @@ export class Header {
       this.hasBase = meta.has_base;
       this.drawTabs();
     }
+    if (isNarrow()) this.reveal(); // the name has taken some of the room
+  }
+
+  /** The current tab, where the tabs scroll sideways; when there is time for
+   * a layout. */
+  reveal() {
+    requestAnimationFrame(() => this.tabs.querySelector('[aria-current]')
+      ?.scrollIntoView({ block: 'nearest', inline: 'nearest' }));
   }
 
   drawTabs() {
@@ -85,9 +93,7 @@ export class Header {
       if (id === current) {
         if (tab.hasAttribute('aria-current')) continue;
         tab.setAttribute('aria-current', 'page');
-        // Where the tabs scroll sideways; when there is time for a layout.
-        requestAnimationFrame(() => tab.scrollIntoView({ block: 'nearest',
-          inline: 'nearest' }));
+        this.reveal();
       } else {
         tab.removeAttribute('aria-current');
       }

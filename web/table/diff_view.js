@@ -2,7 +2,7 @@
 // and with everything it calls, and whether a change is more than the noise
 // of sampling.
 
-import { el } from '../base/dom.js';
+import { el, isNarrow } from '../base/dom.js';
 import { countText, plural } from '../base/numbers.js';
 import { exactly, patternOf } from '../base/search.js';
 import { PLACE_WORDS } from '../base/state.js';
@@ -117,11 +117,12 @@ export class DiffView {
       plural(this.table.order.length, 'function'));
   }
 
-  /** All changes begin with those of functions alone, which add up.  What grew
-   * or shrank is told by the cumulative change, and comes in its order, unless
-   * somebody chose another one. @param {string} kind */
+  /** All changes begin with those of functions alone, which add up, if there
+   * is room for that column.  What grew or shrank is told by the cumulative
+   * change, and comes in its order, unless somebody chose another one.
+   * @param {string} kind */
   orderFor(kind) {
-    const wanted = kind === '' ? '' : 'cumdelta';
+    const wanted = kind === '' && !isNarrow() ? '' : 'cumdelta';
     if (wanted === this.usual || this.table.sortKey !== this.usual) return;
     this.usual = wanted;
     this.table.show(this.rows.length, wanted, true);
