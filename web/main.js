@@ -12,7 +12,7 @@ import { addDrop } from './shell/drop.js';
 import { FilterBar } from './shell/filterbar.js';
 import { Header } from './shell/header.js';
 import { Inspector } from './inspector/inspector.js';
-import { addPrinting } from './save/print.js';
+import { addPrinting, titleOf } from './save/print.js';
 import { addKeys } from './shell/keys.js';
 import { SearchBox } from './shell/searchbox.js';
 import { isBare, viewFor } from './shell/views.js';
@@ -67,6 +67,7 @@ import { isBare, viewFor } from './shell/views.js';
  * @property {() => string} [selectedName]
  * @property {(name: string) => void} [selectName]
  * @property {() => void} [focus]
+ * @property {HTMLElement} [find]            the field for "/" of a bare view
  * @property {() => void} [themeChanged]
  * @property {() => void} [beforePrint]
  * @property {() => void} [afterPrint]
@@ -78,6 +79,7 @@ import { isBare, viewFor } from './shell/views.js';
  * @typedef {object} Hooks
  * @property {(changed: Set<string> | null) => void} [before] a refresh
  * @property {() => void} [after] a refresh
+ * @property {() => void} [restored] a change was taken back
  * @property {(name: string) => import('./base/menu.js').MenuItem[]}
  *   [frameItems]  for the menu of a function
  */
@@ -170,22 +172,22 @@ export class App {
   /** @param {Set<string> | null} changed */
   async refreshMeta(changed) {
     if (isBare(this.state.view)) {
-      this.nameView('pprofd');
+      this.nameView();
       return;
     }
     if (!this.meta || !changed || needsData(changed)) {
       this.meta = await this.data.json('meta', this.state.dataQuery());
     }
-    const meta = /** @type {Meta} */ (this.meta);
     this.showMeta();
-    this.say('profile', ...(meta.warnings ?? []));
-    this.nameView(meta.title || 'pprof');
+    this.say('profile', ...(this.meta?.warnings ?? []));
+    this.nameView();
   }
 
-  /** @param {string} title */
-  nameView(title) {
-    const view = VIEWS.find((v) => v.id === this.state.view);
-    document.title = `${title} · ${view?.title ?? this.state.view}`;
+  nameView() {
+    const { view: id } = this.state;
+    const view = VIEWS.find((v) => v.id === id)?.title ??
+      id.charAt(0).toUpperCase() + id.slice(1);
+    document.title = `${titleOf(this)} · ${view}`;
     byId('title').textContent = document.title;
   }
 
@@ -234,6 +236,7 @@ export class App {
       this.state.restore(this.good);
       this.meta = this.good.meta;
       this.showMeta();
+      this.hooks.restored?.();
       this.say('action', wordsOf(error));
       return;
     }

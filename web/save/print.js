@@ -2,10 +2,20 @@
 // rows instead of those that fit the window.
 
 import { byId, el } from '../base/dom.js';
+import { timeText } from '../shell/comparebar.js';
 import { filtersOf, plainValue } from '../shell/filters.js';
 import { FILTERS } from '../base/state.js';
+import { isBare } from '../shell/views.js';
 
 /** @typedef {import('../main.js').App} App */
+
+/** Of a collector it is the service, whatever its program is called.
+ * @param {App} app */
+export function titleOf({ meta, state }) {
+  if (isBare(state.view)) return 'pprofd';
+  return (meta?.is_fleet && meta.a.name.replace(/\.([^.]*)$/, ' $1')) ||
+    meta?.title || 'pprof';
+}
 
 /** Title, total and filters, for paper and pictures. @param {App} app */
 export function headingOf(app) {
@@ -16,9 +26,12 @@ export function headingOf(app) {
   const total = meta?.has_base
     ? `${meta.base_shown_text} before, ${meta.shown_text} after`
     : app.filters.total.textContent ?? '';
-  const names = meta?.b ? `${meta.a.name} compared with ${meta.b.name}` : '';
-  return { title: meta?.title || 'pprof',
-    lines: [total, names, ...filters].filter((line) => line !== '') };
+  const of = (/** @type {import('../main.js').Side} */ side) =>
+    [side.name, timeText(side)].filter(Boolean).join(', ');
+  const names = meta?.b ? `${of(meta.a)}, compared with ${of(meta.b)}`
+    : timeText(meta?.a);
+  return { title: titleOf(app), lines: [total, names, ...filters]
+    .filter((line) => line !== '') };
 }
 
 /** A file name that says what is in it: "kubelet-cpu-top".

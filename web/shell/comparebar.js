@@ -11,15 +11,18 @@ import { summaryOf } from './explain.js'; // later
 /** @typedef {import('../main.js').Meta} Meta */
 /** @typedef {import('../main.js').Side} Side */
 
-/** "2026-11-18 00:32:49, 10s" @param {Side | undefined} side */
+const WINDOW = 600; // seconds: rather a window than a profile
+
+/** "2026-11-18 00:32:49, 10s"; of a window the seconds say nothing:
+ * "2026-11-18 00:32, 1h" @param {Side | undefined} side */
 export function timeText(side) {
   const ns = Number(side?.time_ns ?? 0);
   const seconds = Number(side?.duration_ns ?? 0) / 1e9;
   const date = new Date(ns / 1e6);
   const two = (/** @type {number} */ n) => String(n).padStart(2, '0');
   return [ns > 0 ? `${date.getFullYear()}-${two(date.getMonth() + 1)}-${
-    two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}:${
-    two(date.getSeconds())}` : '',
+    two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}${
+    seconds < WINDOW ? `:${two(date.getSeconds())}` : ''}` : '',
   seconds > 0 ? lengthText(seconds) : '']
     .filter((text) => text !== '').join(', ');
 }
@@ -28,7 +31,7 @@ export function timeText(side) {
  * @param {number} seconds */
 function lengthText(seconds) {
   const minutes = Math.round(seconds / 60);
-  if (seconds < 600) return `${Number(seconds.toPrecision(3))}s`;
+  if (seconds < WINDOW) return `${Number(seconds.toPrecision(3))}s`;
   return [minutes >= 60 ? `${Math.floor(minutes / 60)}h` : '',
     minutes % 60 ? `${minutes % 60}m` : ''].filter(Boolean).join(' ');
 }
