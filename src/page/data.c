@@ -80,7 +80,8 @@ static void wrap_text(struct buf *out, struct str text, struct str warnings)
 static bool no_files(struct error *err)
 {
     return error_set(err, "sources and binaries are not opened for a profile "
-                          "that came from another machine");
+                          "that came from another machine: save it, and open "
+                          "it with pprof where they are");
 }
 
 static const struct objects *find_objects(const struct page_request *q)

@@ -386,7 +386,8 @@ TEST(what_came_from_another_machine_opens_no_files)
     expect_reply(&a, "POST /ui/profiles?name=x", 200, "{\"id\":\"2\"}");
     expect_reply(&a, "GET /ui/data/source?profile=2&f=main", 400,
                  "{\"error\":\"sources and binaries are not opened for a "
-                 "profile that came from another machine\"}");
+                 "profile that came from another machine: save it, and open "
+                 "it with pprof where they are\"}");
     buf_release(&other);
     page_free(a.page);
 }
