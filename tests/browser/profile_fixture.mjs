@@ -23,7 +23,8 @@ const PERIODS = { cpu: 10e6, inuse_space: 512 << 10 };
 
 /**
  * @param {{frames: string[], values: number[],
- *   labels?: Record<string, string>}[]} samples root first
+ *   labels?: Record<string, string>}[]} samples root first; "main@20" is line
+ *   20 of main
  * @param {[string, string][]} types
  * @param {{seconds?: number, ending?: string, period?: number}} [more] how
  *   long was measured; of source files; what a sample is worth in the last
@@ -36,8 +37,11 @@ export function encodeProfile(samples, types, { seconds = 0, ending = 'c',
     const known = strings.indexOf(s);
     return known >= 0 ? known : strings.push(s) - 1;
   };
-  const names = [...new Set(samples.flatMap((sample) => sample.frames))];
-  const id = (name) => names.indexOf(name) + 1;
+  const frames = [...new Set(samples.flatMap((sample) => sample.frames))];
+  const id = (frame) => frames.indexOf(frame) + 1;
+  const nameOf = (frame) => frame.split('@')[0];
+  const names = [...new Set(frames.map(nameOf))];
+  const functionId = (name) => names.indexOf(name) + 1;
   const out = [
     ...types.flatMap(([type, unit]) => bytes(1,
       [...number(1, text(type)), ...number(2, text(unit))])),
@@ -49,10 +53,11 @@ export function encodeProfile(samples, types, { seconds = 0, ending = 'c',
     ...bytes(3, [...number(1, 1), ...number(2, 0x1000), ...number(3, 0x9000),
       ...number(5, text('/bin/shop')), ...number(7, 1), ...number(8, 1),
       ...number(9, 1)]),
-    ...names.flatMap((name) => bytes(4, [...number(1, id(name)),
-      ...number(2, 1), ...number(3, 0x1000 + id(name) * 16),
-      ...bytes(4, [...number(1, id(name)), ...number(2, 10 + id(name))])])),
-    ...names.flatMap((name) => bytes(5, [...number(1, id(name)),
+    ...frames.flatMap((frame) => bytes(4, [...number(1, id(frame)),
+      ...number(2, 1), ...number(3, 0x1000 + id(frame) * 16),
+      ...bytes(4, [...number(1, functionId(nameOf(frame))),
+        ...number(2, frame.split('@')[1] ?? 10 + id(frame))])])),
+    ...names.flatMap((name) => bytes(5, [...number(1, functionId(name)),
       ...number(2, text(name)), ...number(3, text(name)),
       ...number(4, text(`src/${name.split(/[.:]/)[0]}.${ending}`))])),
   ];

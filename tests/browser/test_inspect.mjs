@@ -2,11 +2,11 @@
 // agree.
 
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { after, afterEach } from 'node:test';
-import { barriers, boxOf, finish, keep, open, rowsOf, serve, settled, shoot,
-  takeComplaints } from './browser.mjs';
+import { barriers, boxOf, finish, keep, open, rowsOf, scratch, serve,
+  settled, shoot, takeComplaints } from './browser.mjs';
 import { encodeProfile, SHOP, SHOP_LATER, TYPES } from './profile_fixture.mjs';
 import { ROOT } from './tools.mjs';
 
@@ -113,6 +113,31 @@ test('an inlined function links to where it was inlined', async () => {
   assert.equal(word(page, 'fn'), 'outer');
   await page.context().close();
 });
+
+test('code opens at the hottest line, with bars relative to the profile',
+  async () => {
+    mkdirSync(join(scratch, 'src'));
+    writeFileSync(join(scratch, 'src/hot.c'), Array.from({ length: 400 },
+      (_, i) => `line ${i + 1}`).join('\n'));
+    const samples = [['hot.work@20', 1], ['hot.work@150', 3],
+      ...Array.from({ length: 20 }, (_, i) => [`hot.work@${160 + 10 * i}`, 0.1]),
+      ['idle', 4]].map(([frame, n]) => ({ frames: ['main', String(frame)],
+      values: [Number(n) * 10, Number(n) * 100e6] }));
+    const hot = await serve(`-source_path=${scratch}`, keep('hot.pb.gz',
+      encodeProfile(samples, TYPES)));
+    const page = await open(`${hot}source?fn=hot.work`,
+      { viewport: { width: 1200, height: 500 } });
+    const hottest = page.locator('.code-line.hottest');
+    assert.match(await hottest.textContent(), /300ms\s*300ms\s*150line 150$/);
+    const { y } = await hottest.boundingBox();
+    assert.ok(y > 100 && y < 460, `${y}`);
+    // 300ms of 1s: the whole is the profile, not the function.
+    const { width } = await hottest.locator('.code-bar').boundingBox();
+    const [flat, cum] = await hottest.locator('.code-cost').evaluateAll(
+      (all) => all.map((one) => one.getBoundingClientRect().width));
+    assert.ok(Math.abs(width / (flat + cum) - 0.3) < 0.02, `${width}`);
+    await page.context().close();
+  });
 
 // ---- tables that agree ----
 
