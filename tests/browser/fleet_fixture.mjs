@@ -24,6 +24,8 @@ const CPU = /** @type {[string, string][]} */ ([['samples', 'count'],
 const HEAP = /** @type {[string, string][]} */ ([['inuse_objects', 'count'],
   ['inuse_space', 'bytes']]);
 
+const NOON = 12;
+
 /** When the deploy of checkout 2.5.0 was, before now. */
 export const DEPLOY_AGE = 5.5 * HOUR;
 
@@ -159,10 +161,11 @@ export async function fillFleet(url, { now = Date.now(), hours = 26,
     const seed = seedOf(service);
     const send = (at, pod) => {
       const isNew = service === 'checkout' && at > now - DEPLOY_AGE;
-      const hour = at / HOUR;
+      // As if it were noon whenever a test runs: pictures show the same day.
+      const hour = NOON + (at - now) / HOUR;
       const load = Math.round(10 * (0.5 + seed % 7 / 4) *
         (1 + 0.35 * Math.sin((hour - seed % 5) * Math.PI / 12)) *
-        (1 + 0.06 * Math.sin(at / MINUTE * (1 + pod) + seed))) / 10;
+        (1 + 0.06 * Math.sin((at - now) / MINUTE * (1 + pod) + seed))) / 10;
       const labels = { version: service !== 'checkout' ? `1.${seed % 9}.${pod
         ? seed % 3 : seed % 3}` : isNew ? '2.5.0' : '2.4.1',
       region: REGIONS[pod % 2], host: `${service}-${'abcdef'[pod]}` };

@@ -20,9 +20,11 @@ export async function openFleet(url, path, words = {}, options = {}) {
 /** Until view, strip and labels have what they asked for. */
 export async function resting(page) {
   await settled(page);
-  await page.waitForFunction(() => globalThis.pprofFleet.api.pending.size === 0
-    && (globalThis.pprofFleet.level !== 'explore' ||
-      globalThis.pprofFleet.a?.id || globalThis.pprofFleet.strip.picture.course));
+  await page.waitForFunction(() => {
+    const fleet = globalThis.pprofFleet; // comes after the list of services
+    return fleet && fleet.api.pending.size === 0 &&
+      (fleet.level !== 'explore' || fleet.a?.id || fleet.strip.picture.course);
+  });
   await settled(page);
 }
 
