@@ -61,6 +61,8 @@ test('services are filtered by name and type, and open with a click',
       document.querySelectorAll('main .table-row').length === 1);
     const [row] = await rowsOf(page);
     assert.deepEqual(row.slice(0, 2), [LONG_NAME, 'heap']);
+    assert.equal(await textOf(page, '.services-bar .muted'),
+      '1 of 20 services');
     assert.match(row[3], /^[\d.]+MB$/);
     await page.locator('main .table-row').click();
     await page.waitForURL(/flamegraph/);
@@ -475,7 +477,7 @@ test('single profiles can be opened, downloaded and compared', async () => {
   const page = await openFleet(url, 'profiles', { a: cpuOf('checkout') });
   const rows = await rowsOf(page);
   assert.equal(rows.length, 12);
-  assert.match(rows[0][1], /version=2\.5\.0/);
+  assert.match(rows[0][1], /^host=checkout-\w, region=\S+, version=2\.5\.0$/);
   await page.locator('main .table-row').first().click();
   const [download] = await Promise.all([page.waitForEvent('download'),
     page.getByRole('button', { name: 'Download' }).click()]);
@@ -487,6 +489,14 @@ test('single profiles can be opened, downloaded and compared', async () => {
   assert.match(wordsOf(page).get('a'), /^id:\w{20}$/);
   const total = (await textOf(page, '.total')).replace('Total ', '');
   assert.ok(printed.includes(`Total samples = ${total}`), printed);
+  // Nothing is offered that needs the strip, and there is a way back.
+  assert.equal(await page.locator('.pick.compare').count(), 0);
+  assert.equal(await textOf(page, '.querybar strong'), 'checkout cpu');
+  await page.getByRole('button', { name: 'Back to the window' }).click();
+  await resting(page);
+  assert.equal(wordsOf(page).get('a'), cpuOf('checkout'));
+  await page.goBack();
+  await resting(page);
   await page.goBack();
   await resting(page);
   await page.locator('main .table-row').first().click();
@@ -494,6 +504,68 @@ test('single profiles can be opened, downloaded and compared', async () => {
   await page.waitForURL(/diff/);
   await resting(page);
   assert.equal(await textOf(page, '.pick.compare'), 'vs range B');
+  await page.close();
+});
+
+test('two profiles are compared with each other, and found by their labels',
+  async () => {
+    const page = await openFleet(url, 'profiles', { a: cpuOf('checkout') });
+    const row = page.locator('main .table-row');
+    const totals = async () => (await rowsOf(page)).map((cells) => cells[2]);
+    assert.match((await totals())[0], /s$/);
+    await page.getByLabel('Sample type').selectOption('samples');
+    await resting(page);
+    assert.match((await totals())[0], /^\d+$/);
+    await page.getByLabel('Sample type').selectOption('cpu');
+    await page.getByRole('searchbox').fill('checkout-b');
+    await page.waitForFunction(() =>
+      document.querySelectorAll('main .table-row').length === 6);
+    assert.equal(await textOf(page, '.search-share'), '6 profiles');
+    await row.nth(5).click();
+    const [first] = (await rowsOf(page)).at(-1);
+    await page.getByRole('button', { name: 'Compare with another' }).click();
+    assert.match(await textOf(page, '.profile-actions'),
+      new RegExp(`Choose what to compare with ${first}`));
+    await row.nth(0).click();
+    await page.getByRole('button', { name: `Compare with ${first}` }).click();
+    await page.waitForURL(/diff/);
+    await resting(page);
+    assert.match(wordsOf(page).get('a'), /^id:/);
+    assert.match(wordsOf(page).get('b'), /^id:/);
+    assert.equal(await textOf(page, '.pick.compare'), 'vs one profile');
+    await page.close();
+  });
+
+test('a range that has no profiles is taken back everywhere', async () => {
+  const page = await explore();
+  await page.locator('.pick.range').click();
+  await page.getByRole('option', { name: /From/ }).click();
+  await page.getByRole('textbox', { name: 'From' }).fill('2020-01-01');
+  await page.getByRole('textbox', { name: 'To' }).fill('2020-01-02');
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.locator('#messages p').waitFor();
+  await resting(page);
+  takeComplaints(); // the browser reports the status of the answers
+  assert.equal(wordsOf(page).get('a'), cpuOf('checkout'));
+  assert.match(await textOf(page, '.pick.range'), /Last 1 h$/);
+  const { a, now } = await page.evaluate(() => ({
+    a: globalThis.pprofFleet.strip.picture.a,
+    now: globalThis.pprofFleet.now }));
+  assert.equal(Math.round(now - a.from), HOUR);
+  await page.close();
+});
+
+test('keys of a profile do nothing where there is none', async () => {
+  const page = await openFleet(url, 'services');
+  for (const key of ['1', '4', 'd', 'f', 'o', 'i', 'L']) {
+    await page.keyboard.press(key);
+  }
+  await resting(page);
+  assert.match(page.url(), /\/ui\/services$/);
+  assert.equal(await page.getByRole('dialog').count(), 0);
+  await page.keyboard.press('/');
+  assert.equal(await page.evaluate(() =>
+    document.activeElement.getAttribute('aria-label')), 'Filter services');
   await page.close();
 });
 
@@ -511,6 +583,33 @@ test('what nothing matches is said, and the page can be left', async () => {
   await page.close();
 });
 
+/** A download, where it stays after its page. @param {any} download
+ * @param {string} name */
+async function keepAs(download, name) {
+  const path = join(scratch, name);
+  await download.saveAs(path);
+  return path;
+}
+
+test('the screen is saved as it is, with strip and labels', async () => {
+  const page = await explore({ split: 'region' });
+  await page.getByRole('button', { name: 'Share' }).click();
+  const [saved] = await Promise.all([page.waitForEvent('download'),
+    page.getByRole('menuitem', { name: /Save this screen/ }).click()]);
+  await page.close();
+  const still = await open(`file://${await keepAs(saved, 'screen.html')}`, {},
+    false);
+  for (const text of ['checkout', 'Last 1 h', 'eu-west-1', 'us-east-1',
+    'runtime.scanobject', 'Total']) {
+    assert.ok((await still.locator('body').innerText()).includes(text), text);
+  }
+  assert.ok(await still.locator('.strip-frame img').isVisible());
+  assert.equal(await still.locator('button:enabled, a[href], input, select')
+    .count(), 0);
+  await shoot(still, 'fleet-saved-screen');
+  await still.close();
+});
+
 test('views are saved as one file', async () => {
   const page = await openFleet(url, 'services');
   const [list] = await Promise.all([page.waitForEvent('download'),
@@ -519,13 +618,22 @@ test('views are saved as one file', async () => {
   for (const service of SERVICES) assert.ok(text.includes(service), service);
   assert.ok(!/<script|src="http/.test(text));
   await page.close();
+  const still = await open(`file://${await keepAs(list, 'list.html')}`, {},
+    false);
+  // It says when and what, and offers nothing that it cannot do.
+  assert.match(await textOf(still, '.fleetbar'), /Saved on \d+ \w{3} 20\d\d/);
+  assert.match(await textOf(still, '.services-bar'), /20 services.*24 hours/);
+  assert.equal(await still.locator('button:enabled, a[href], input, select')
+    .count(), 0);
+  assert.deepEqual(await barriers(still), []);
+  await shoot(still, 'fleet-saved-list');
+  await still.close();
   const profile = await explore();
   await profile.getByRole('button', { name: 'Save' }).click();
   const [saved] = await Promise.all([profile.waitForEvent('download'),
     profile.getByRole('menuitem', { name: 'This page as one HTML file' })
       .click()]);
-  const path = join(scratch, saved.suggestedFilename());
-  await saved.saveAs(path);
+  const path = await keepAs(saved, saved.suggestedFilename());
   assert.ok(!readFileSync(path, 'utf8').includes('pprofFleet'));
   const total = await textOf(profile, '.total');
   await profile.close();
@@ -536,9 +644,43 @@ test('views are saved as one file', async () => {
 
 // ---- people ----
 
+test('paper says which service and when, without the bars', async () => {
+  const page = await explore({ b: cpuOf('checkout', 'now-25h..now-24h') });
+  assert.match(await page.title(), /^checkout cpu · Flame$/);
+  const onPaper = async () => {
+    await page.emulateMedia({ media: 'print' });
+    return page.evaluate(() => {
+      dispatchEvent(new Event('beforeprint'));
+      return document.body.innerText;
+    });
+  };
+  const text = await onPaper();
+  assert.equal(await textOf(page, '.print-head h1'), 'checkout cpu');
+  assert.match(text, /s before, [\d.]+m?s after/);
+  assert.equal(text.match(/checkout\.cpu, 20\d\d-\d\d-\d\d \d\d:\d\d, 1h/g)
+    .length, 2);
+  for (const bar of ['#fleet', '#query', '#strip', '#facets', '#header']) {
+    assert.ok(await page.locator(bar).isHidden(), bar);
+  }
+  await shoot(page, 'fleet-paper');
+  await page.goto(`${url}/ui/services`);
+  await resting(page);
+  assert.equal(await page.title(), 'pprofd · Services');
+  await onPaper();
+  assert.equal(await page.locator('main .table-row').count(),
+    2 * SERVICES.length);
+  const { bottom } = await page.evaluate(() => [...document.querySelectorAll(
+    'main .table-row')].at(-1).getBoundingClientRect().toJSON());
+  const { bottom: end } = await page.evaluate(() => document.querySelector(
+    'main .table').getBoundingClientRect().toJSON());
+  assert.ok(bottom <= end + 1, `${bottom} ${end}`);
+  await page.close();
+});
+
 test('axe finds nothing on any view, in both schemes', async () => {
   for (const colorScheme of ['light', 'dark']) {
     for (const [path, words] of [['services', {}], ['flamegraph', {}],
+      ['callers', {}], ['top', {}], ['graph', {}], ['tags', {}], ['raw', {}],
       ['flamegraph', { split: 'version', b: cpuOf('checkout',
         'now-25h..now-24h') }], ['profiles', {}], ['diff', { b:
         cpuOf('checkout', 'now-25h..now-24h') }]]) {

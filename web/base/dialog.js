@@ -8,10 +8,18 @@ import { el } from './dom.js';
  * @param {...import('./dom.js').Child} content
  */
 export function openDialog(title, kind, ...content) {
-  const dialog = el('dialog', { class: `dialog ${kind}`, 'aria-label': title },
-    el('h2', {}, title), ...content,
+  return showDialog(title, kind, ...content,
     el('form', { method: 'dialog', class: 'dialog-buttons' },
       el('button', { class: 'primary' }, 'Close')));
+}
+
+/** One with buttons of its own.
+ * @param {string} title @param {string} kind a class
+ * @param {...import('./dom.js').Child} content
+ */
+export function showDialog(title, kind, ...content) {
+  const dialog = el('dialog', { class: `dialog ${kind}`, 'aria-label': title },
+    el('h2', {}, title), ...content);
   dialog.addEventListener('close', () => dialog.remove());
   dialog.addEventListener('click', (event) => {
     if (event.target !== dialog) return;

@@ -7,6 +7,7 @@ import { byId } from '../base/dom.js';
 import { PLACE_WORDS, VIEWS } from '../base/state.js';
 import { onThemeChange } from '../base/theme.js';
 import { App } from '../main.js';
+import { addHelp } from '../shell/help.js';
 import { addView, isBare } from '../shell/views.js';
 import { Api } from './api.js';
 import { Facets } from './facets.js';
@@ -35,6 +36,10 @@ addView('targets', { id: 'targets', make: (app) => new TargetsView(app),
 addView('profiles', { id: 'profiles', make: (app) => new ProfilesView(app) });
 VIEWS.push({ id: 'profiles', title: 'Profiles', key: 'L', report: 'profiles',
   hint: 'The single profiles of the window' });
+addHelp(['Time strip', [['Drag', 'Select range A'], ['Shift drag',
+  'Select range B, to compare with'], ['Wheel', 'Move through time'],
+['Ctrl wheel', 'Zoom'], ['← →', 'Move range A, with Shift its end'],
+['+  -', 'Zoom'], ['Alt click', 'On a label: without that value']]]);
 
 export class Fleet {
   /** @param {import('../base/state.js').State} state
@@ -53,12 +58,15 @@ export class Fleet {
     this.dragged = null;
     /** @type {string | undefined} */
     this.lastExplore = undefined;
+    /** What was selected before a single profile. */
+    this.lastWindow = '';
     this.hasTargets = false;
     this.toggle = new QueryToggle(() => this.strip.show());
     this.state = state;
     this.api = new Api(state.prefix);
     this.app = new App(state, { before: (changed) => this.before(changed),
-      after: () => void this.facets.show(),
+      after: () => this.after(),
+      restored: () => this.changed(null),
       frameItems: (name) => this.frameItems(name) });
     this.strip = new Strip(this);
     this.facets = new Facets(this);
@@ -143,12 +151,19 @@ export class Fleet {
     }
   }
 
+  /** The page has what it asked for. */
+  after() {
+    if (this.a?.id && this.level === 'explore') this.query.show();
+    void this.facets.show();
+  }
+
   /** @param {Set<string> | null} changed */
   changed(changed) {
     const { state } = this;
     this.showLevels();
     if (this.level !== 'explore') return;
     this.a = parseSelection(state.get('a'));
+    byId('strip').hidden = byId('facets').hidden = !this.a || this.a.id !== '';
     this.b = state.get('b') ? parseSelection(state.get('b')) : null;
     if (!this.a || state.get('a') === '') {
       if (state.get('a') === '') state.set({}, { view: 'services',
@@ -156,8 +171,8 @@ export class Fleet {
       return;
     }
     this.lastExplore = location.pathname + location.search;
+    if (!this.a.id) this.lastWindow = state.get('a');
     this.toggle.show(this.a);
-    byId('strip').hidden = byId('facets').hidden = this.a.id !== '';
     if (changed && ![...changed].some((word) => ['a', 'b', 'si', 'strip',
       'split', 'plot', 'live', 'view'].includes(word))) return;
     this.query.show();

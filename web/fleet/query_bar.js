@@ -1,10 +1,11 @@
 // The query: which service, which type, which labels, which time, compared
 // with what.
 
-import { openDialog } from '../base/dialog.js';
+import { showDialog } from '../base/dialog.js';
 import { el } from '../base/dom.js';
 import { openMenuAt } from '../base/menu.js';
 import { countText } from '../base/numbers.js';
+import { PLACE_WORDS } from '../base/state.js';
 import { baseFor, baseOfVersion, choiceOf, compareText, shiftChoices }
   from './compare.js';
 import { openPicker, pickerButton } from './picker.js';
@@ -51,9 +52,9 @@ export class QueryBar {
     ...(a.id ? [] : [keyed('range', pickerButton('range', 'Time range',
       (button) => this.pickRange(button, a), icon('◷'),
       rangeText(a, now)))]),
-    keyed('compare', pickerButton(b ? 'compare on' : 'compare',
-      'Compare with', (button) => this.pickBase(button, a),
-      compareText(a, b, now))),
+    ...(a.id && !b ? [] : [keyed('compare', pickerButton(b ? 'compare on'
+      : 'compare', 'Compare with', (button) => this.pickBase(button, a),
+    compareText(a, b, now)))]),
     el('button', { class: 'live', 'data-key': 'live',
       'aria-pressed': String(state.isOn('live')), hidden: Boolean(a.id),
       title: 'Follow the clock: refresh every ten seconds',
@@ -68,11 +69,14 @@ export class QueryBar {
 
   /** @param {Selection} a */
   single(a) {
-    const { app } = this.fleet;
-    const name = app?.meta?.a?.name ?? 'profile';
+    const { app, lastWindow, state } = this.fleet;
+    const name = app?.meta?.a?.name ?? '';
     return [el('span', { class: 'single' }, 'One profile'),
-      el('strong', {}, name.replace('.', ' ')),
-      el('span', { class: 'muted' }, a.id)];
+      el('strong', {}, name.replace(/\.([^.]*)$/, ' $1')),
+      el('span', { class: 'muted' }, a.id),
+      el('button', { class: 'quiet', hidden: !lastWindow, onclick: () =>
+        state.set({ a: lastWindow, b: null, ...PLACE_WORDS }) },
+      'Back to the window')];
   }
 
   /** @param {Selection} a */
@@ -195,9 +199,11 @@ export class QueryBar {
     const form = el('form', { method: 'dialog', class: 'range-form',
       onsubmit: () => this.fleet.setRange('a', { from: from.value.trim(),
         to: to.value.trim() }, { strip: null }) },
-    el('label', {}, 'From', from), el('label', {}, 'To', to), hint, apply);
+    el('label', {}, 'From', from), el('label', {}, 'To', to), hint,
+    el('div', { class: 'dialog-buttons' }, el('button', { type: 'button',
+      onclick: () => dialog.close() }, 'Cancel'), apply));
     check();
-    openDialog('Time range', 'small', form);
+    const dialog = showDialog('Time range', 'small', form);
     from.select();
   }
 
@@ -216,8 +222,8 @@ export class QueryBar {
         ...[...seen.keys()].filter((version) => version !== own)
           .map((version) => ({ value: `version ${version}`,
             text: `Version ${version}` })),
-        { value: 'brush', text: 'A range of the strip',
-          hint: 'Shift-drag' }];
+        ...(a.id ? [] : [{ value: 'brush', text: 'A range of the strip',
+          hint: 'Shift-drag' }])];
     }, choose: (choice) => {
       if (choice === 'brush') {
         this.fleet.strip.frame.focus();

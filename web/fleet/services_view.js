@@ -85,7 +85,7 @@ export class ServicesView {
       valueType: row(i).value_type }, this.last(i));
     return [
       { key: 'service', title: 'Service', text: (i) => row(i).service,
-        value: (i) => row(i).service },
+        value: (i) => row(i).service, front: true },
       { key: 'type', title: 'Type', text: (i) => row(i).type,
         value: (i) => row(i).type },
       { key: 'course', title: 'Trend', text: () => '',
@@ -217,8 +217,16 @@ export class ServicesView {
       `${this.rows[i].service} ${this.rows[i].version ?? ''}`.toLowerCase()
         .includes(words);
     this.table.show(this.rows.length, order[2], order[1] === '');
-    const services = new Set(this.rows.map(({ service }) => service)).size;
-    this.count.textContent = plural(services, 'service');
+    this.showCount(words !== '' || kind !== '');
+  }
+
+  /** @param {boolean} isPart not all rows are shown */
+  showCount(isPart) {
+    const all = plural(new Set(this.rows.map(({ service }) => service)).size,
+      'service');
+    const shown = isPart && new Set([...this.table.order].map((i) =>
+      this.rows[i].service)).size;
+    this.count.textContent = shown === false ? all : `${shown} of ${all}`;
   }
 
   showEmpty() {

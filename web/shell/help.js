@@ -4,9 +4,10 @@ import { openDialog } from '../base/dialog.js';
 import { el } from '../base/dom.js';
 import { VIEWS } from '../base/state.js';
 
-/** @type {[string, [string, string][]][]} */
+/** @typedef {[string, [string, string][]]} Keys  of a part of the page */
+
+/** @type {Keys[]} */
 const HELP = [
-  ['Views', VIEWS.map((view) => [view.key, view.hint])],
   ['Search and filters', [
     ['/', 'Search'], ['n  N', 'Next, previous hit'],
     ['Ctrl ⏎', 'In the search field: make it the focus'],
@@ -24,9 +25,17 @@ const HELP = [
     ['c  C', 'Copy the name, the stack']]],
 ];
 
+/** Of a page around this one. @param {Keys} keys */
+export function addHelp(keys) {
+  HELP.push(keys);
+}
+
 export function showKeys() {
+  /** @type {Keys} */
+  const views = ['Views', VIEWS.map((view) => [view.key, view.hint])];
   openDialog('Keys', 'keys',
-    el('div', { class: 'keys-columns' }, ...HELP.map(([title, rows]) =>
+    el('div', { class: 'keys-columns' }, ...[views, ...HELP].map(([title,
+      rows]) =>
       el('section', {}, el('h3', {}, title), el('dl', {},
         ...rows.flatMap(([key, what]) => [
           el('dt', {}, ...key.split('  ').map((k) => el('kbd', {}, k))),

@@ -7,6 +7,7 @@ import { openFilter } from './filter_form.js'; // later
 import { openView } from './header.js';
 import { showKeys } from './help.js'; // later
 import { openOptions } from './options.js'; // later
+import { isBare } from './views.js';
 
 /** @typedef {import('../main.js').App} App */
 
@@ -41,6 +42,7 @@ export function addKeys(app) {
 
 /** @param {App} app @param {string} key */
 function onKey(app, key) {
+  if (isBare(app.state.view)) return onBareKey(app, key);
   const view = VIEWS.find((v) => v.key === key);
   if (view) {
     const there = app.data.has(view.report) &&
@@ -63,6 +65,14 @@ function onKey(app, key) {
     case 'Escape': return escape(app);
     default: return false;
   }
+}
+
+/** Where there is no profile. @param {App} app @param {string} key */
+function onBareKey(app, key) {
+  if (key === '?') showKeys();
+  else if (key === '/') app.view?.find?.focus();
+  else return false;
+  return true;
 }
 
 /** @param {App} app */
