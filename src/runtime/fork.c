@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/own_fd.h"
 #include "runtime/api.h"
 #include "runtime/cpu/cpu.h"
 #include "runtime/cpu/sampling_thread.h"
@@ -106,6 +107,7 @@ static void after_fork_in_child(void)
     line_lookup_after_fork();
     push_after_fork();
     wall_after_fork();
+    own_fds_after_fork();
     api_wall_after_fork();
     api_cpu_after_fork();
     api_push_after_fork();

@@ -34,8 +34,9 @@ SIGNAL_CONTEXT = {
     'heap_heap_peak': ['clock_gettime', 'heap', 'heap_probability'],
     'heap_heap_live': ['pages_alloc', 'pages_free'],
     'heap_heap_math': [],
-    # getpid: when it is installed.
-    'hook_end_signals': ['sampler', 'getpid', '__errno_location'],
+    # The range of signals: when it is installed.
+    'hook_end_signals': ['sampler', '__libc_current_sigrtmin',
+                         '__libc_current_sigrtmax', '__errno_location'],
     # The first push of a process gets the memory; labels_prepare() does it
     # before any handler may run.
     'thread_thread_labels': ['memcmp', 'memcpy', '__memcpy_chk', 'pages_alloc',
@@ -131,9 +132,25 @@ def check_library(tap, build):
                                         'ld-linux-aarch64.so.1'}))
 
 
+def check_map(tap):
+    """Where it is used, the linker's map hides every name that it lacks."""
+    listed = set(re.findall(r'(\w+);', tree.read('src/runtime/hooks.map')))
+    wrapped = set()
+    for path in glob.glob('src/runtime/hook/*.c'):
+        if os.path.basename(path) in ('archive_names.c', 'cond_old.c'):
+            continue
+        wrapped |= set(re.findall(
+            r'PPROF_API\s+OWN_WRAPPER\s[^;{()]*?\b(\w+)\s*\(',
+            tree.without_comments_and_strings(tree.read(path))))
+    tap.case('hooks.map has every name that is wrapped',
+             sorted(wrapped - listed) if len(wrapped) > 60
+             else ['found only %d' % len(wrapped)])
+
+
 def main():
     build = sys.argv[1]
     tap = tree.Tap()
+    check_map(tap)
     check_signal_context(tap, build)
     check_library(tap, build)
     tap.end()

@@ -15,21 +15,10 @@
 
 #include "base/str.h"
 #include "cmd/pprof-run/options.h"
-#include "runtime/cpu/cpu.h"
 #include "runtime/endpoint/serve_options.h"
 #include "runtime/push/push_options.h"
+#include "runtime/hook/settings.h"
 #include "runtime/hook/signal_name.h"
-
-static const struct {
-    const char *flag, *variable;
-    uint64_t min, max;
-} numbers[] = {
-    {"rate", "PPROF_CPU_RATE", 1, CPU_RATE_MAX},
-    {"memrate", "PPROF_MEM_RATE", 0, INT64_MAX},
-    {"blockrate", "PPROF_BLOCK_RATE", 0, INT64_MAX},
-    {"mutexfraction", "PPROF_MUTEX_FRACTION", 0, INT_MAX},
-    {"heapinterval", "PPROF_HEAP_INTERVAL", 1, 86400},
-};
 
 static const char *value_of(const char *variable)
 {
@@ -40,18 +29,25 @@ static const char *value_of(const char *variable)
 
 static bool check_numbers(struct error *err)
 {
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-        const char *value = value_of(numbers[i].variable);
-        uint64_t n;
+    for (size_t i = 0; i < setting_numbers_n; i++) {
+        const struct setting_number *s = &setting_numbers[i];
 
-        if (value && (!str_to_u64(str_from(value), 10, &n) ||
-                      n < numbers[i].min || n > numbers[i].max))
+        if (setting_is_bad(s))
             return error_set(err, "-%s %s: must be a number from %llu to %llu",
-                             numbers[i].flag, value,
-                             (unsigned long long)numbers[i].min,
-                             (unsigned long long)numbers[i].max);
+                             s->flag, value_of(s->variable),
+                             (unsigned long long)s->min,
+                             (unsigned long long)s->max);
     }
     return true;
+}
+
+static bool check_names(struct error *err)
+{
+    extern char **environ;
+    const char *known, *entry = setting_misspelt(environ, &known);
+
+    return !entry || error_set(err, "%.*s is no setting; PPROF_%s is one",
+                               (int)strcspn(entry, "="), entry, known);
 }
 
 static bool check_signal(struct error *err)
@@ -73,8 +69,7 @@ static bool check_source(struct error *err)
 {
     const char *value = value_of("PPROF_CPU_SOURCE");
 
-    return !value || strcmp(value, "perf") == 0 ||
-           strcmp(value, "perf-user") == 0 || strcmp(value, "timer") == 0 ||
+    return setting_is_source(value) ||
            error_set(err, "-source %s: must be perf, perf-user or timer",
                      value);
 }
@@ -145,7 +140,8 @@ static bool check_merge(const struct run_options *o, struct error *err)
 
 bool run_options_check(const struct run_options *o, struct error *err)
 {
-    return check_numbers(err) && check_signal(err) && check_source(err) &&
+    return check_names(err) && setting_switches_check(err) &&
+           check_numbers(err) && check_signal(err) && check_source(err) &&
            check_files(err) && check_endpoint(err) && check_push(err) &&
            check_merge(o, err);
 }

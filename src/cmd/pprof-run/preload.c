@@ -19,6 +19,9 @@
 #define LIBRARY  "libpprof-preload.so"
 #define MAX_LIST ((size_t)128 << 10)
 
+/* Where libc looks without PATH. */
+#define DEFAULT_PATH "/bin:/usr/bin"
+
 static const char *const places[] = {"", PPROF_LIBDIR_FROM_BINDIR "/",
                                      "../lib/"};
 
@@ -97,7 +100,8 @@ bool preload_set(struct error *err)
 /* As execvp does; false: there is none. */
 static bool find_program(const char *name, char out[PATH_MAX])
 {
-    struct str rest = str_from(getenv("PATH")), directory;
+    const char *list = getenv("PATH");
+    struct str rest = str_from(list ? list : DEFAULT_PATH), directory;
 
     if (strchr(name, '/')) {
         snprintf(out, PATH_MAX, "%s", name);

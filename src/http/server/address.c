@@ -15,6 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/own_fd.h"
 #include "base/str.h"
 
 #define BACKLOG 511
@@ -163,11 +164,12 @@ static bool share_port(int fd)
 
 static int bind_and_listen(const struct endpoint *e, unsigned mode)
 {
-    int fd = socket(e->addr.ss_family,
-                    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     bool is_unix = e->addr.ss_family == AF_UNIX;
-    int on = 1, off = 0, saved;
+    int on = 1, off = 0, fd, saved;
 
+    own_fd_begin();
+    fd = own_fd_keep(socket(e->addr.ss_family,
+                            SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (fd < 0)
         return -1;
     if (is_unix)
@@ -182,7 +184,7 @@ static int bind_and_listen(const struct endpoint *e, unsigned mode)
         (is_unix || share_port(fd)) && listen(fd, BACKLOG) == 0)
         return fd;
     saved = errno;
-    close(fd);
+    own_fd_close(fd);
     errno = saved;
     return -1;
 }

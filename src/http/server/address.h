@@ -15,8 +15,8 @@
 /* Room for any address printed: "unix:" and a socket's path. */
 #define HTTP_ADDRESS_MAX 128
 
-/* A listening, non-blocking socket; -1 on failure.  A stale socket file is
- * replaced. */
+/* A listening, non-blocking socket, kept (own_fd.h); -1 on failure.  A stale
+ * socket file is replaced. */
 int http_listen(const char *address, unsigned unix_mode, struct error *err);
 
 /* Returns true if the text can be an address.  The error says what to write

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <unistd.h>
+
+#include "base/own_fd.h"
 
 /* A connection that has cost this much has done the expensive part of its
  * handshake: a signature takes several times as long. */
@@ -41,7 +42,7 @@ struct connection *connection_new(int fd, const struct http_limits *limits)
 void connection_free(struct connection *c)
 {
     tls_free(c->tls);
-    close(c->fd);
+    own_fd_close(c->fd);
     buf_release(&c->client.names);
     buf_release(&c->in);
     buf_release(&c->next_in);

@@ -14,6 +14,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/own_fd.h"
+
 #define BACKLOG_KNOWN 128
 
 /* Where the IP headers have the version and the source address. */
@@ -129,7 +131,9 @@ static int listen_beside(int first)
     if (getsockname(first, (struct sockaddr *)&addr, &len) != 0 ||
         addr.ss_family == AF_UNIX || !attach(first, NULL, 0))
         return -1;
-    fd = socket(addr.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    own_fd_begin();
+    fd = own_fd_keep(
+        socket(addr.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (fd < 0)
         return -1;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
@@ -139,7 +143,7 @@ static int listen_beside(int first)
         bind(fd, (struct sockaddr *)&addr, len) == 0 &&
         listen(fd, BACKLOG_KNOWN) == 0)
         return fd;
-    close(fd);
+    own_fd_close(fd);
     return -1;
 }
 
@@ -156,11 +160,16 @@ bool listener_open(struct listener *l, const char *address, unsigned unix_mode,
     return true;
 }
 
+void listener_lose(struct listener *l)
+{
+    for (int i = 0; i < N_QUEUES; i++)
+        l->queue[i].fd = own_fd_lose(l->queue[i].fd);
+}
+
 void listener_abandon(struct listener *l)
 {
     for (int i = 0; i < N_QUEUES; i++) {
-        if (l->queue[i].fd >= 0)
-            close(l->queue[i].fd);
+        own_fd_close(l->queue[i].fd);
         l->queue[i].fd = -1;
     }
 }

@@ -48,6 +48,9 @@ void listener_close(struct listener *l);
 /* Closes the descriptors only: in a forked child. */
 void listener_abandon(struct listener *l);
 
+/* Somebody else has closed the descriptors. */
+void listener_lose(struct listener *l);
+
 /*
  * Sends new connections from these addresses to the queue of known ones.  An
  * IPv4 address is written ::ffff:a.b.c.d; another one stands for its /64

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/own_fd.h"
 #include "base/secret_file.h"
 #include "base/thread.h"
 #include "http/server/server_state.h"
@@ -89,7 +90,7 @@ static void add_connection(struct http_server *s, const struct listener *l,
     struct peer *peer;
 
     if (!c) {
-        close(fd);
+        own_fd_close(fd);
         return;
     }
     c->tls_server = l->tls;
@@ -135,9 +136,11 @@ static bool accept_client(struct http_server *s, struct listener *l, int queue)
         return false;
     }
     pthread_mutex_lock(&s->opening);
+    own_fd_begin();
     fd = accept4(l->queue[queue].fd, (struct sockaddr *)&addr, &len,
                  SOCK_CLOEXEC | SOCK_NONBLOCK);
     failure = errno;
+    own_fd_note(fd);
     if (fd >= 0)
         add_connection(s, l, fd, &addr, worst);
     pthread_mutex_unlock(&s->opening);
@@ -313,6 +316,25 @@ static void end_requests(struct http_server *s)
             pool_abandon(&s->pool, c->job);
 }
 
+/* The program has closed our descriptors with its own, and what now has their
+ * numbers is not ours to use or to close. */
+static void lose_descriptors(struct http_server *s)
+{
+    pthread_mutex_lock(&s->opening);
+    for (struct connection *c = s->connections; c; c = c->next)
+        c->fd = own_fd_lose(c->fd);
+    for (size_t i = 0; i < s->n_listeners; i++)
+        listener_lose(&s->listeners[i]);
+    s->epoll = own_fd_lose(s->epoll);
+    pthread_mutex_lock(&s->pool.lock);
+    s->wakeup = s->pool.wakeup = own_fd_lose(s->wakeup);
+    pthread_mutex_unlock(&s->pool.lock);
+    pthread_mutex_unlock(&s->opening);
+    if (s->say)
+        s->say(s->arg, "the server has ended: the program has closed all its "
+                       "file descriptors");
+}
+
 static void *serve(void *arg)
 {
     struct epoll_event events[EVENTS_AT_ONCE];
@@ -324,6 +346,10 @@ static void *serve(void *arg)
     while (!pool_is_stopping(&s->pool)) {
         int n = epoll_wait(s->epoll, events, EVENTS_AT_ONCE, patience(s));
 
+        if (n < 0 && errno != EINTR) {
+            lose_descriptors(s);
+            break;
+        }
         note_events(s, events, n);
         run_lanes(s);
         if (atomic_load(&s->is_draining))
@@ -383,8 +409,10 @@ static bool open_descriptors(struct http_server *s, struct error *err)
 {
     struct epoll_event e = {.events = EPOLLIN, .data.ptr = &s->wakeup};
 
-    s->epoll = epoll_create1(EPOLL_CLOEXEC);
-    s->wakeup = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    own_fd_begin();
+    s->epoll = own_fd_keep(epoll_create1(EPOLL_CLOEXEC));
+    own_fd_begin();
+    s->wakeup = own_fd_keep(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     s->pool.wakeup = s->wakeup;
     if (s->epoll < 0 || s->wakeup < 0 ||
         epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->wakeup, &e) != 0)
@@ -395,10 +423,8 @@ static bool open_descriptors(struct http_server *s, struct error *err)
 
 static void close_descriptors(struct http_server *s)
 {
-    if (s->epoll >= 0)
-        close(s->epoll);
-    if (s->wakeup >= 0)
-        close(s->wakeup);
+    own_fd_close(s->epoll);
+    own_fd_close(s->wakeup);
 }
 
 static void release(struct http_server *s)
@@ -520,7 +546,7 @@ void http_server_after_fork(struct http_server *s)
 void http_server_abandon(struct http_server *s)
 {
     for (struct connection *c = s->connections; c; c = c->next)
-        close(c->fd);
+        own_fd_close(c->fd);
     for (size_t i = 0; i < s->n_listeners; i++)
         listener_abandon(&s->listeners[i]);
     close_descriptors(s);

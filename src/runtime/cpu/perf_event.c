@@ -7,7 +7,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-int perf_event_open(const struct perf_event *e)
+#include "base/own_fd.h"
+
+static int open_event(const struct perf_event *e)
 {
     struct perf_event_attr attr = {
         .type = PERF_TYPE_SOFTWARE,
@@ -26,6 +28,12 @@ int perf_event_open(const struct perf_event *e)
 
     return (int)syscall(SYS_perf_event_open, &attr, e->tid, -1, -1,
                         PERF_FLAG_FD_CLOEXEC);
+}
+
+int perf_event_open(const struct perf_event *e)
+{
+    own_fd_begin();
+    return own_fd_keep(open_event(e));
 }
 
 void perf_event_enable(int fd, bool on)
@@ -61,6 +69,14 @@ bool perf_event_is_wise(struct error *err)
 
 int perf_event_warm(void)
 {
-    return perf_event_open(&(struct perf_event){
+    return open_event(&(struct perf_event){
         .period_ns = 1000000000, .inherit = true, .disabled = true});
+}
+
+void perf_event_warm_end(int fd)
+{
+    uint64_t id;
+
+    if (fd >= 0 && ioctl(fd, PERF_EVENT_IOC_ID, &id) == 0)
+        close(fd);
 }

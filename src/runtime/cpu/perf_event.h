@@ -24,7 +24,8 @@ struct perf_event {
     bool disabled;     /* until perf_event_enable() */
 };
 
-/* The file descriptor, close-on-exec; -1 and errno: refused. */
+/* The file descriptor, close-on-exec and kept (own_fd.h); -1 and errno:
+ * refused. */
 int perf_event_open(const struct perf_event *e);
 void perf_event_enable(int fd, bool on);
 
@@ -44,8 +45,10 @@ bool perf_event_is_wise(struct error *err);
 /*
  * The first event on a machine makes the kernel wait for every CPU, 10 to
  * 30 ms.  Hold this event while you open others, and they do not wait.
- * A file descriptor that counts nothing, or -1.
+ * A file descriptor that counts nothing, or -1.  It is not kept, because who
+ * closes a file would have to wait for it; so it may have been closed.
  */
 int perf_event_warm(void);
+void perf_event_warm_end(int fd);
 
 #endif

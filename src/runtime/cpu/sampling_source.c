@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/own_fd.h"
 #include "runtime/cpu/cpu_timer.h"
 #include "runtime/cpu/handlers.h"
 #include "runtime/cpu/intervals.h"
@@ -108,7 +109,7 @@ static void hide_event(const struct thread_source *t)
 static void close_event(struct thread_source *t)
 {
     if (t->event != NONE)
-        close(t->fd);
+        own_fd_close(t->fd);
     t->event = NONE;
 }
 
@@ -368,7 +369,7 @@ void sampling_source_after_fork(struct sampling_source *s, bool locked)
 
     for (size_t i = 0; locked && s->is_open && i < s->threads.n; i++)
         if (t[i].event != NONE)
-            close(t[i].fd);
+            own_fd_close(t[i].fd);
     for (int i = 0; i < SAMPLER_MAX_EVENTS; i++)
         atomic_store(&sampler.events[i], 0);
     if (locked)

@@ -136,8 +136,7 @@ static bool start_source(void)
         set_state(SOURCE_REFUSED);
     }
     sampling.warm_fd = 0;
-    if (warm >= 0)
-        close(warm);
+    perf_event_warm_end(warm);
     return atomic_load(&sampling.state) == SOURCE_UP;
 }
 
@@ -279,7 +278,7 @@ void sampling_thread_after_fork(bool locked)
 {
     sampling_source_after_fork(&sampling.source, locked);
     if (sampling.warm_fd > 0)
-        close(sampling.warm_fd);
+        perf_event_warm_end(sampling.warm_fd);
     sampling.warm_fd = 0;
     atomic_store(&sampler.running, false);
     atomic_store(&sampling.is_up, false);

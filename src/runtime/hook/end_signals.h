@@ -11,17 +11,21 @@
  *
  * Our handler is installed only where the program has none, and the program
  * never sees it: sigaction() and signal() report the default action, and a
- * handler that the program sets replaces ours (thread_hooks.c).
+ * handler that the program sets replaces ours (thread_hooks.c).  One that it
+ * sets for a single call (SA_RESETHAND) is followed by ours.
  *
  * Nothing can be saved after SIGKILL, or when a thread has no stack left for
  * a handler.
  */
 
 /* Installs the handler; `except` is a signal that has another purpose, or 0.
- * `finish` is called in the handler and has the files written.  Not in
- * process 1 of a container, which the kernel protects from these signals as
- * long as it has no handler. */
+ * `finish` is called in the handler and has the files written.  In process 1
+ * of a container only for crashes: the kernel protects it from other signals
+ * as long as it has no handler. */
 void end_signals_watch(void (*finish)(int sig), int except);
+
+/* In a forked child that is profiled, too: its parent may be process 1. */
+void end_signals_after_fork(void);
 
 /* sigaction() for the program; false: the signal is none of ours, call the
  * next one.  Async-signal-safe. */

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/own_fd.h"
 #include "base/str.h"
 #include "pprof/pprof.h"
 #include "runtime/cpu/cpu.h"
@@ -26,6 +27,7 @@
 #include "runtime/hook/hook_next.h"
 #include "runtime/hook/run_files.h"
 #include "runtime/hook/run_writer.h"
+#include "runtime/hook/settings.h"
 #include "runtime/hook/signal_name.h"
 #include "runtime/lock/locks.h"
 #include "runtime/own_code.h"
@@ -141,6 +143,7 @@ static void after_fork_in_child(void)
     env.is_detaching = false;
     atomic_store(&env.pid, (int)getpid());
     start_writer();
+    end_signals_after_fork();
     run_files_restart();
     push_restart();
 }
@@ -158,6 +161,33 @@ static void watch_end(void)
     at_quick_exit(env_stop);
     start_writer();
     end_signals_watch(finish_at_signal, env.toggle);
+}
+
+/* pprof-run has refused to start with these. */
+static void explain_settings(void)
+{
+    extern char **environ;
+    const char *known, *entry = setting_misspelt(environ, &known);
+    const char *source = getenv("PPROF_CPU_SOURCE");
+    struct error err;
+
+    if (run_files_execs() > 0)
+        return; /* the program before this one has said it */
+    if (entry)
+        say_note("%.*s is no setting; PPROF_%s is one",
+                 (int)strcspn(entry, "="), entry, known);
+    for (size_t i = 0; i < setting_numbers_n; i++)
+        if (setting_is_bad(&setting_numbers[i]))
+            say_note("%s=%s: must be a number from %llu to %llu",
+                     setting_numbers[i].variable,
+                     getenv(setting_numbers[i].variable),
+                     (unsigned long long)setting_numbers[i].min,
+                     (unsigned long long)setting_numbers[i].max);
+    if (!setting_switches_check(&err))
+        say_note("%s", err.text);
+    if (!setting_is_source(source))
+        say_note("PPROF_CPU_SOURCE=%s: must be perf, perf-user or timer",
+                 source);
 }
 
 static void start_heap(void)
@@ -187,11 +217,13 @@ void env_start(void)
     struct own_scope scope = own_scope_enter(NULL);
 
     say_begin();
+    own_fds_reserve();
     cpu_read_environment();
     locks_read_environment();
     env.children = is_one("PPROF_CHILDREN");
     atomic_store(&env.pid, (int)getpid());
     run_files_read_environment(env.children, is_set("PPROF_DEBUG"));
+    explain_settings();
     watch_toggle();
     watch_end();
     run_files_start(env.toggle != 0);

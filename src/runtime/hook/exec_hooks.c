@@ -28,6 +28,9 @@
 
 extern char **environ;
 
+/* Where libc looks without PATH. */
+#define DEFAULT_PATH "/bin:/usr/bin"
+
 struct exec_call {
     const char *file;
     char *const *argv;
@@ -71,7 +74,8 @@ static int call_next(const struct exec_call *c, char *const *envp)
 /* The file that exec will find; false: it will find none. */
 static bool find_in_path(const char *name, char out[PATH_MAX])
 {
-    struct str rest = str_from(getenv("PATH")), directory;
+    const char *path = getenv("PATH");
+    struct str rest = str_from(path ? path : DEFAULT_PATH), directory;
 
     while (str_split(&rest, ':', &directory)) {
         snprintf(out, PATH_MAX, "%" STR_FMT "%s%s", STR_ARG(directory),

@@ -326,6 +326,12 @@ static void explain_no_allocations(void)
         say_note("the heap profile is empty: nothing was allocated");
 }
 
+static void explain_no_signal(void)
+{
+    say_note("no CPU profile: the signal that starts it (-signal, "
+             "PPROF_CPUPROFILE_SIGNAL) did not come");
+}
+
 static void write_all(enum run_moment moment, const char *suffix)
 {
     char numbered[MAX_SUFFIX];
@@ -336,6 +342,9 @@ static void write_all(enum run_moment moment, const char *suffix)
     } else if (run.has_cpu) {
         write_cpu(suffix, moment);
     }
+    if (run.toggles && run.n_toggled == 0 && moment == RUN_ENDS &&
+        !run.children)
+        explain_no_signal();
     if (run.has_wall)
         write_wall(suffix, moment);
     for (enum run_file i = 0; i < FILES; i++)

@@ -16,6 +16,7 @@
 #include "runtime/cpu/sampling_thread.h"
 #include "runtime/cpu/sigprof.h"
 #include "runtime/hook/end_signals.h"
+#include "runtime/hook/own_signals.h"
 #include "runtime/hook/static_next.h"
 #include "runtime/own_code.h"
 #include "runtime/own_thread.h"
@@ -68,10 +69,21 @@ struct start {
     bool is_own;     /* by the library, for itself */
 };
 
+static void begin_thread(void)
+{
+    struct own_scope scope = own_scope_enter(NULL);
+
+    sampling_thread_thread_begin();
+    own_scope_restore(&scope);
+}
+
 /* However it ends: return, pthread_exit, cancellation. */
 static void end_thread(void *run)
 {
+    struct own_scope scope = own_scope_enter(NULL);
+
     sampling_thread_thread_end((void *(*)(void *))run);
+    own_scope_restore(&scope);
 }
 
 /* The first frame of every thread: above it there is only the loader's. */
@@ -87,7 +99,7 @@ static void *run_thread(void *arg)
     pprof_thread.stack_limit = (here | 255) + 1;
     pprof_thread.stack_start = here > s.stack_size ? here - s.stack_size : 0;
     pprof_thread.labels = s.labels;
-    sampling_thread_thread_begin();
+    begin_thread();
     pthread_cleanup_push(end_thread, (void *)s.run);
     result = s.run(s.arg);
     pthread_cleanup_pop(1);
@@ -138,6 +150,24 @@ PPROF_API OWN_WRAPPER int pthread_create(pthread_t *thread,
     return rc;
 }
 
+/* A bit for each signal that the program handles itself. */
+static _Atomic uint64_t handled;
+
+static void note_handler(int sig, const struct sigaction *act)
+{
+    uint64_t bit = (uint64_t)1 << (sig % 64);
+
+    if (act->sa_handler != SIG_DFL && act->sa_handler != SIG_IGN)
+        atomic_fetch_or(&handled, bit);
+    else
+        atomic_fetch_and(&handled, ~bit);
+}
+
+bool own_signal_is_programs(int sig)
+{
+    return atomic_load(&handled) & (uint64_t)1 << (sig % 64);
+}
+
 /* Which of the sampler's places holds the program's action for a signal. */
 static struct program_action *kept_action(int sig)
 {
@@ -166,6 +196,8 @@ PPROF_API OWN_WRAPPER int sigaction(int sig, const struct sigaction *act,
     }
     if (end_signals_set(real, sig, act, old, &rc))
         return rc;
+    if (act && (sig == SIGPROF || sig == SIGTRAP))
+        note_handler(sig, act);
     kept = sampler.grace ? kept_action(sig) : NULL;
     if (!kept)
         return real(sig, act, old);
@@ -189,6 +221,8 @@ PPROF_API OWN_WRAPPER handler_fn *signal(int sig, handler_fn *handler)
     if (handler != SIG_ERR &&
         end_signals_set(find_sigaction(), sig, &plain, &was, &rc))
         return rc == 0 ? was.sa_handler : SIG_ERR;
+    if (sig == SIGPROF || sig == SIGTRAP)
+        note_handler(sig, &plain);
     if (!kept) {
         *(void **)&real = next("signal");
         return real ? real(sig, handler) : SIG_ERR;

@@ -10,9 +10,9 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/own_fd.h"
 #include "base/pages.h"
 #include "runtime/cpu/cpu.h"
 #include "runtime/cpu/cpu_timer.h"
@@ -52,7 +52,7 @@ bool asks_begin(struct asks *a, enum ask_group group)
 static void close_slot(struct asks *a, int slot)
 {
     if (a->fds[slot] != NONE)
-        close(a->fds[slot]);
+        own_fd_close(a->fds[slot]);
     cpu_timer_free(a->timers[slot]);
     a->fds[slot] = a->timers[slot] = NONE;
 }
@@ -149,7 +149,7 @@ void asks_after_fork(struct asks *a)
 {
     for (int i = 0; a->slots && i < ASK_SLOTS; i++)
         if (a->fds[i] != NONE)
-            close(a->fds[i]);
+            own_fd_close(a->fds[i]);
     atomic_store(&sampler.asks[a->group], NULL);
     a->slots = NULL;
 }
