@@ -132,6 +132,28 @@ class Threads(TestCase):
                 self.check_work('work', 'work_in_thread')
 
 
+class Children(TestCase):
+    def explained(self, *command):
+        done = subprocess.run([RUN, '-cpuprofile', self.profile, *command],
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr.count('\n'), 1, done.stderr)
+        self.assertIn('-children (PPROF_CHILDREN=1)', done.stderr)
+        return done.stderr
+
+    def test_a_shell_that_has_a_sample_of_its_own(self):
+        said = self.explained('/bin/sh', '-c',
+                              'i=0; while [ $i -lt 60000 ]; do i=$((i+1)); '
+                              'done; %s work; %s work; %s work; %s work; true'
+                              % ((LIFE,) * 4))
+        self.assertIn('child processes used', said)
+        self.assertTrue(top(self.profile))
+
+    def test_a_daemon_that_forks_by_itself(self):
+        said = self.explained('/usr/bin/perl', '-e', 'exit 0 if fork; sleep 1')
+        self.assertIn('it has forked', said)
+
+
 class Environment(TestCase):
     def test_exec_without_a_path(self):
         done = self.run_it('nopath')

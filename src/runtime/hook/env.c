@@ -148,6 +148,13 @@ static void after_fork_in_child(void)
     push_restart();
 }
 
+/* vfork and posix_spawn do not come here; their children are waited for. */
+static void after_fork_in_parent(void)
+{
+    if (!env.children)
+        run_files_note_fork();
+}
+
 /* quick_exit runs neither destructors nor what atexit has. */
 static void watch_end(void)
 {
@@ -155,7 +162,7 @@ static void watch_end(void)
 
     env.needs_writer = run_files_any() || push_options_wanted() ||
                        (address && strncmp(address, "unix:", 5) == 0);
-    pthread_atfork(NULL, NULL, after_fork_in_child);
+    pthread_atfork(NULL, after_fork_in_parent, after_fork_in_child);
     if (!env.needs_writer)
         return;
     at_quick_exit(env_stop);

@@ -48,6 +48,7 @@ static struct {
     bool has_failed[FILES];      /* could not be written, which was said */
     bool children, is_verbose;
     bool toggles;
+    _Atomic bool has_forked;
     bool has_cpu, has_wall; /* is running */
     unsigned n_toggled;     /* profiles written between two signals */
     unsigned n_heaps;       /* heap profiles written at intervals */
@@ -90,6 +91,11 @@ void run_files_read_environment(bool children, bool is_verbose)
         run.execs = (unsigned)n;
     if (interval && str_to_u64(str_from(interval), 10, &n) && n <= 86400)
         run.interval_ns = (int64_t)n * SECOND;
+}
+
+void run_files_note_fork(void)
+{
+    atomic_store(&run.has_forked, true);
 }
 
 bool run_files_any(void)
@@ -178,6 +184,10 @@ static void explain_no_samples(void)
                  "; its child processes used %.2f s: add -children "
                  "(PPROF_CHILDREN=1) to profile them",
                  others);
+    else if (run.has_forked && !run.children)
+        snprintf(more, sizeof(more),
+                 "; it has forked: add -children (PPROF_CHILDREN=1) to "
+                 "profile its child processes");
     if (used < 4 * period)
         say_note("the CPU profile is empty: the process used %.1f ms of CPU "
                  "time, and a sample is taken every %.1f ms%s",
@@ -186,6 +196,20 @@ static void explain_no_samples(void)
         say_note("the CPU profile is empty: no timer signal arrived in %.0f ms "
                  "of CPU time%s",
                  used / MS, more);
+}
+
+/* Whoever profiles a shell wants to know about the commands. */
+static void explain_children(void)
+{
+    double used =
+        (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - run.start_cpu_ns) / 1e9;
+    double others = children_seconds();
+
+    if (others > 0.1 && others > used)
+        say_note("the CPU profile has %.2f s of the process; its child "
+                 "processes used %.2f s: add -children (PPROF_CHILDREN=1) to "
+                 "profile them",
+                 used, others);
 }
 
 static void write_cpu(const char *suffix, enum run_moment moment)
@@ -202,6 +226,8 @@ static void write_cpu(const char *suffix, enum run_moment moment)
         write_file(FILE_CPU, suffix, &out);
     if (ok && is_empty && moment == RUN_ENDS)
         explain_no_samples();
+    else if (ok && moment == RUN_ENDS)
+        explain_children();
     buf_release(&out);
 }
 

@@ -27,6 +27,9 @@
  */
 void run_files_read_environment(bool children, bool is_verbose);
 
+/* The process has forked a child that is not profiled. */
+void run_files_note_fork(void);
+
 /* Returns true if the environment names any file. */
 bool run_files_any(void);
 
