@@ -123,6 +123,14 @@ class Signals(TestCase):
 
 
 class Threads(TestCase):
+    def test_the_process_ends_with_its_last_thread(self):
+        for options in ((), ('-addr', '127.0.0.1:0')):
+            with self.subTest(options):
+                done = self.run_it('last', options=options)
+                self.assertEqual((done.returncode, done.stdout), (0, 'ok\n'),
+                                 done.stderr)
+                self.check_work('work_in_thread')
+
     def test_cancelled_threads_that_return_all_the_same(self):
         for source in working_sources():
             with self.subTest(source):

@@ -247,8 +247,11 @@ bool sampling_source_open(struct sampling_source *s, enum cpu_source kind,
     if (ok)
         return true;
     sampling_source_close(s);
+    if (kind == CPU_SOURCE_TIMER && error == 0)
+        return error_set(err, "no CPU timer could be made; the limit of "
+                              "pending signals (ulimit -i) counts them");
     if (kind == CPU_SOURCE_TIMER)
-        return error_set(err, "no CPU timer could be made");
+        return error_set_os(err, "list", "the threads", error);
     error_set_os(err, "open", "perf events", error);
     errno = error;
     return false;

@@ -9,6 +9,7 @@
  *     life masks     blocks all signals in all threads
  *     life words     blocks SIGPROF alone, because it waits for it
  *     life cancel    threads that are cancelled and return all the same
+ *     life last      ends the first thread and goes on in another
  *     life once      raises SIGTERM in a handler that is reset when called
  *     life iso       the same with the signal() of strict ISO C
  *     life realtime  ends by SIGRTMIN
@@ -201,6 +202,18 @@ static int with_cancelled_threads(void)
     return done(true);
 }
 
+/* libc ends the process with status 0 after the last thread. */
+static int in_another_thread(void)
+{
+    pthread_t t;
+
+    if (pthread_create(&t, NULL, work_in_thread, NULL) != 0)
+        return 1;
+    pthread_detach(t);
+    done(true);
+    pthread_exit(NULL);
+}
+
 static volatile sig_atomic_t calls;
 
 static void raise_again(int sig)
@@ -244,6 +257,8 @@ int main(int argc, char **argv)
         return with_words();
     if (strcmp(way, "cancel") == 0)
         return with_cancelled_threads();
+    if (strcmp(way, "last") == 0)
+        return in_another_thread();
     if (strcmp(way, "once") == 0 || strcmp(way, "iso") == 0)
         return with_handler_for_once(way[0] == 'i');
     work();
