@@ -136,7 +136,7 @@ def check_map(tap):
     """Where it is used, the linker's map hides every name that it lacks."""
     listed = set(re.findall(r'(\w+);', tree.read('src/runtime/hooks.map')))
     wrapped = set()
-    for path in glob.glob('src/runtime/hook/*.c'):
+    for path in glob.glob(os.path.join(tree.ROOT, 'src/runtime/hook/*.c')):
         if os.path.basename(path) == 'archive_names.c':
             continue
         wrapped |= set(re.findall(
