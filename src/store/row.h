@@ -66,6 +66,12 @@ struct row_samples {
 void row_samples_release(struct row_samples *s);
 bool row_samples_resize(struct row_samples *s, size_t n, size_t columns);
 
+/* Is a profile's own time before another one's?  0: it has none. */
+static inline bool row_is_older(int64_t time_ns, int64_t than_ns)
+{
+    return time_ns != 0 && (than_ns == 0 || time_ns < than_ns);
+}
+
 /* How many columns the samples of a row have. */
 static inline size_t row_columns(const struct row_meta *m, uint64_t cumulative)
 {

@@ -308,11 +308,11 @@ static bool sum_descriptions(struct selection *k, struct error *err)
     struct buf reply = BUF_INIT(STORE_BUF_BYTES);
     bool ok;
 
-    buf_add(&sql,
-            STR("SELECT any(service), any(type), any(label_keys), "
-                "any(label_values), header, flags, max(created), min(time), "
-                "sum(duration), max(period), count(), sumForEach(totals) "
-                "FROM "));
+    buf_add(&sql, STR("SELECT any(service), any(type), any(label_keys), "
+                      "any(label_values), header, flags, max(created), "
+                      "minIf(time, time != 0), sum(duration), max(period), "
+                      "count(), sumForEach(totals) "
+                      "FROM "));
     selection_once(k,
                    "id, service, type, label_keys, label_values, series, "
                    "header, flags, created, time, duration, period, totals",

@@ -51,7 +51,8 @@ static void write_plan(struct summing *u, struct buf *sql)
     buf_add(sql, STR("SELECT "));
     selection_step(u->k, sql);
     buf_add(sql, STR(" AS step, header, any(cumulative), max(created), "
-                     "min(time), sum(duration), max(period), count(), "
+                     "minIf(time, time != 0), sum(duration), max(period), "
+                     "count(), "
                      "uniqExact(id), sum(samples), max(n_labels), "
                      "sumForEach(totals) FROM "));
     if (u->once) {

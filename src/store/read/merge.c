@@ -6,6 +6,10 @@
  *
  * Profiles whose sample types differ are kept apart until the end, where
  * they are made compatible as the analyser does it.
+ *
+ * What a merge takes from one of its profiles (frames to drop, the page of its
+ * documentation) is the oldest one's: engines hand over profiles in different
+ * orders, and the same engine does before and after sealing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,10 +29,24 @@
 struct group {
     struct sums here;  /* of the segment at hand */
     struct sums total; /* in the numbers of the result */
-    uint32_t header;   /* of the first, in the result */
-    bool has_header;
+    uint32_t header;   /* of the oldest, in the result or of the segment */
+    bool is_here;      /* of the segment at hand */
+    int64_t oldest_ns;
+    struct buf text; /* of the header, to decide between equal times */
     size_t n;
     int64_t time_ns, duration_ns, period;
+};
+
+/* A header of the segment at hand. */
+struct seen {
+    uint32_t group; /* + 1 */
+    int64_t oldest_ns;
+};
+
+/* A text of the oldest profile that has one. */
+struct first_text {
+    struct buf bytes;
+    int64_t time_ns;
 };
 
 struct merging {
@@ -40,16 +58,15 @@ struct merging {
     size_t n_groups, groups_cap;
 
     const struct dict *d; /* the segment at hand */
-    uint32_t *group_of;   /* by header: group + 1 */
+    struct seen *seen;    /* by header */
     bool *image_seen;     /* by image */
     uint32_t *images;     /* in order, of the segment */
-    size_t n_images, images_cap, group_of_cap, image_seen_cap;
+    size_t n_images, images_cap, seen_cap, image_seen_cap;
 
     uint32_t *all_images; /* of the result */
     size_t n_all_images, all_images_cap;
     struct comments comments;
-    struct str first_text[2]; /* default type and URL: of the first with one */
-    struct buf first_text_bytes[2];
+    struct first_text first_text[2]; /* default type and URL */
     struct buf scratch;
 };
 
@@ -65,10 +82,10 @@ static bool begin(void *arg, const struct dict *d, struct error *err)
 
     k->d = d;
     k->n_images = 0;
-    if (!grow(&k->group_of, &k->group_of_cap, headers + 1) ||
+    if (!grow(&k->seen, &k->seen_cap, headers + 1) ||
         !grow(&k->image_seen, &k->image_seen_cap, images + 1))
         return no_memory(err);
-    memset(k->group_of, 0, headers * sizeof(*k->group_of));
+    memset(k->seen, 0, headers * sizeof(*k->seen));
     memset(k->image_seen, 0, images * sizeof(*k->image_seen));
     return true;
 }
@@ -98,8 +115,23 @@ static bool signature_of(struct merging *k, uint32_t header)
     return buf_ok(&k->scratch);
 }
 
+static bool note_first_text(struct first_text *t, struct str text,
+                            int64_t time_ns)
+{
+    bool has_none = t->bytes.len == 0;
+
+    if (!text.n ||
+        !(has_none || row_is_older(time_ns, t->time_ns) ||
+          (time_ns == t->time_ns && str_cmp(text, buf_str(&t->bytes)) < 0)))
+        return true;
+    t->time_ns = time_ns;
+    buf_clear(&t->bytes);
+    buf_add(&t->bytes, text);
+    return buf_ok(&t->bytes);
+}
+
 /* The texts of a header that are collected from all profiles. */
-static bool note_texts(struct merging *k, uint32_t header)
+static bool note_texts(struct merging *k, uint32_t header, int64_t time_ns)
 {
     struct wire_reader r = unpack_begin(dict_get(k->d, DICT_HEADER, header));
     uint32_t types, id, texts[6], comments;
@@ -117,40 +149,101 @@ static bool note_texts(struct merging *k, uint32_t header)
             return false;
     if (!unpack_u32(&r, &comments))
         return false;
-    comments_next_profile(&k->comments);
+    comments_next_profile(&k->comments, time_ns);
     for (uint32_t i = 0; i < comments; i++)
         if (!unpack_u32(&r, &id) ||
             !comments_add(&k->comments, dict_get(k->d, DICT_STRING, id)))
             return false;
-    for (int i = 0; i < 2; i++) { /* they stand behind the other four */
-        if (k->first_text[i].n || !texts[4 + i])
-            continue;
-        buf_add(&k->first_text_bytes[i],
-                dict_get(k->d, DICT_STRING, texts[4 + i]));
-        k->first_text[i] = buf_str(&k->first_text_bytes[i]);
-    }
-    return buf_ok(&k->first_text_bytes[0]) && buf_ok(&k->first_text_bytes[1]);
+    for (int i = 0; i < 2; i++) /* they stand behind the other four */
+        if (!note_first_text(&k->first_text[i],
+                             dict_get(k->d, DICT_STRING, texts[4 + i]),
+                             time_ns))
+            return false;
+    return true;
 }
 
-static struct group *group_for(struct merging *k, uint32_t header,
-                               size_t columns)
+static bool note_string(void *arg, enum dict_kind kind, uint32_t from,
+                        uint32_t *to)
 {
+    struct merging *k = arg;
+
+    *to = 0;
+    pack_bytes(&k->scratch, dict_get(k->d, kind, from));
+    return buf_ok(&k->scratch);
+}
+
+/* All texts of a header, in `scratch`. */
+static bool write_header(struct merging *k, uint32_t header)
+{
+    struct buf ignored = BUF_INIT(STORE_BUF_BYTES);
+    bool ok;
+
+    buf_clear(&k->scratch);
+    ok = dict_translate(DICT_HEADER, dict_get(k->d, DICT_HEADER, header),
+                        note_string, k, &ignored);
+    buf_release(&ignored);
+    return ok;
+}
+
+/* Is it the oldest of its group so far? */
+static bool choose_header(struct merging *k, struct group *g, uint32_t header,
+                          int64_t time_ns)
+{
+    bool is_first = g->text.len == 0;
+
+    if (!is_first && time_ns != g->oldest_ns &&
+        !row_is_older(time_ns, g->oldest_ns))
+        return true;
+    if (!write_header(k, header))
+        return false;
+    if (!is_first && time_ns == g->oldest_ns &&
+        str_cmp(buf_str(&k->scratch), buf_str(&g->text)) >= 0)
+        return true;
+    g->header = header;
+    g->is_here = true;
+    g->oldest_ns = time_ns;
+    buf_clear(&g->text);
+    buf_add(&g->text, buf_str(&k->scratch));
+    return buf_ok(&g->text);
+}
+
+/* At the end of a segment: how old a header is is known only now. */
+static bool note_headers(struct merging *k)
+{
+    size_t n = k->d->tables[DICT_HEADER].n;
+
+    for (uint32_t i = 0; i < n; i++) {
+        const struct seen *seen = &k->seen[i];
+
+        if (seen->group && (!note_texts(k, i, seen->oldest_ns) ||
+                            !choose_header(k, &k->groups[seen->group - 1], i,
+                                           seen->oldest_ns)))
+            return false;
+    }
+    return true;
+}
+
+static struct group *group_for(struct merging *k, const struct row_meta *m)
+{
+    struct seen *seen = &k->seen[m->header];
     uint32_t id;
 
-    if (k->group_of[header])
-        return &k->groups[k->group_of[header] - 1];
-    if (!signature_of(k, header) ||
-        !table_intern(&k->signatures, buf_str(&k->scratch), &id) ||
-        !note_texts(k, header) ||
-        !grow(&k->groups, &k->groups_cap, (size_t)id + 1))
-        return NULL;
-    if (id == k->n_groups) {
-        k->groups[k->n_groups++] = (struct group){0};
-        k->groups[id].here.columns = k->groups[id].total.columns = columns;
-        k->groups[id].header = header;
+    if (!seen->group) {
+        if (!signature_of(k, m->header) ||
+            !table_intern(&k->signatures, buf_str(&k->scratch), &id) ||
+            !grow(&k->groups, &k->groups_cap, (size_t)id + 1))
+            return NULL;
+        if (id == k->n_groups) {
+            k->groups[k->n_groups++] =
+                (struct group){.text = BUF_INIT(STORE_BUF_BYTES)};
+            k->groups[id].here.columns = k->groups[id].total.columns =
+                m->n_totals;
+        }
+        *seen = (struct seen){id + 1, m->time_ns};
     }
-    k->group_of[header] = id + 1;
-    return &k->groups[id];
+    if (row_is_older(m->time_ns, seen->oldest_ns))
+        seen->oldest_ns = m->time_ns;
+    return &k->groups[seen->group - 1];
 }
 
 static bool note_image(struct merging *k, uint32_t image)
@@ -164,10 +257,10 @@ static bool note_image(struct merging *k, uint32_t image)
     return true;
 }
 
-/* The rules of profile_merge(). */
+/* The rules of profile_merge(), whatever the order of profiles. */
 static void add_header(struct group *g, const struct row_meta *m)
 {
-    if (g->time_ns == 0 || m->time_ns < g->time_ns)
+    if (row_is_older(m->time_ns, g->time_ns))
         g->time_ns = m->time_ns;
     g->duration_ns = i64_add(g->duration_ns, m->duration_ns);
     if (g->period == 0 || g->period < m->period)
@@ -184,7 +277,7 @@ static bool add_row(void *arg, const struct scan_row *row, struct error *err)
 
     if (m->flags & ROW_OPAQUE)
         return true;
-    g = group_for(k, m->header, m->n_totals);
+    g = group_for(k, m);
     if (!g || !note_image(k, m->image))
         return no_memory(err);
     add_header(g, m);
@@ -219,7 +312,7 @@ static bool adopt(struct merging *k, struct dict *own)
 
         g->total = g->here;
         g->here = (struct sums){.columns = g->total.columns};
-        g->has_header = true;
+        g->is_here = false;
     }
     for (size_t i = 0; i < k->n_images; i++)
         if (!add_image(k, k->images[i]))
@@ -231,10 +324,10 @@ static bool carry_group(struct group *g, struct dict_import *m)
 {
     size_t columns = g->here.columns;
 
-    if (!g->has_header &&
+    if (g->is_here &&
         !dict_import_record(m, DICT_HEADER, g->header, &g->header))
         return false;
-    g->has_header = true;
+    g->is_here = false;
     for (size_t i = 0; i < g->here.n; i++) {
         const int64_t *from = g->here.values + i * columns;
         uint32_t node, labels;
@@ -264,7 +357,7 @@ static bool carry(struct merging *k)
     if (!ok || !dict_import_init(&m, k->d, &k->result))
         return false;
     for (size_t i = 0; ok && i < k->n_groups; i++)
-        if (k->groups[i].here.n || !k->groups[i].has_header)
+        if (k->groups[i].here.n || k->groups[i].is_here)
             ok = carry_group(&k->groups[i], &m);
     for (size_t i = 0; ok && i < k->n_images; i++) {
         uint32_t image;
@@ -282,6 +375,8 @@ static bool end(void *arg, struct dict *own, struct error *err)
 
     if (!k->n_images) /* no row of it matched */
         return true;
+    if (!note_headers(k))
+        return no_memory(err);
     if (!k->has_result && own)
         return adopt(k, own) || no_memory(err);
     return carry(k) || no_memory(err);
@@ -299,7 +394,10 @@ static bool is_zero(const int64_t *values, size_t n)
     return true;
 }
 
-static struct profile *group_profile(struct merging *k, const struct group *g)
+/* The comments are sorted. */
+static struct profile *group_profile(struct merging *k, const struct group *g,
+                                     const struct comment *comments,
+                                     size_t n_comments)
 {
     const struct sums *s = &g->total;
     struct rebuilder b;
@@ -311,13 +409,13 @@ static struct profile *group_profile(struct merging *k, const struct group *g)
     b.p->duration_ns = g->duration_ns;
     b.p->period = g->period;
     b.p->comments.n = 0; /* those of the first profile are among all */
-    for (uint32_t i = 0; i < k->comments.texts.n; i++)
-        if (comments_keeps(&k->comments, i))
-            rebuild_comment(&b, table_get(&k->comments.texts, i));
+    for (size_t i = 0; i < n_comments; i++)
+        rebuild_comment(&b, comments[i].text);
     if (!b.p->default_type)
-        b.p->default_type = profile_intern(b.p, k->first_text[0]);
+        b.p->default_type =
+            profile_intern(b.p, buf_str(&k->first_text[0].bytes));
     if (!b.p->doc_url)
-        b.p->doc_url = profile_intern(b.p, k->first_text[1]);
+        b.p->doc_url = profile_intern(b.p, buf_str(&k->first_text[1].bytes));
     for (size_t i = 0; ok && i < k->n_all_images; i++)
         ok = rebuild_image(&b, k->all_images[i]);
     for (size_t i = 0; ok && i < s->n; i++)
@@ -325,6 +423,16 @@ static struct profile *group_profile(struct merging *k, const struct group *g)
             ok = rebuild_sample(&b, s->keys[i].node, s->keys[i].labels,
                                 s->values + i * s->columns);
     return rebuild_end(&b, ok);
+}
+
+/* The oldest first. */
+static int by_age(const void *x, const void *y)
+{
+    const struct group *a = x, *b = y;
+
+    if (a->oldest_ns != b->oldest_ns)
+        return row_is_older(a->oldest_ns, b->oldest_ns) ? -1 : 1;
+    return str_cmp(buf_str(&a->text), buf_str(&b->text));
 }
 
 struct result {
@@ -341,10 +449,14 @@ struct result {
 static void build_result(void *arg)
 {
     struct result *r = arg;
+    struct merging *k = r->k;
+    size_t n_comments;
+    const struct comment *comments = comments_sort(&k->comments, &n_comments);
     bool ok = true;
 
-    for (size_t i = 0; ok && i < r->k->n_groups; i++) {
-        r->parts[r->n] = group_profile(r->k, &r->k->groups[i]);
+    qsort(k->groups, k->n_groups, sizeof(*k->groups), by_age);
+    for (size_t i = 0; ok && i < k->n_groups; i++) {
+        r->parts[r->n] = group_profile(k, &k->groups[i], comments, n_comments);
         ok = r->parts[r->n] != NULL ||
              error_set(r->err, "stored data are damaged");
         r->n += ok;
@@ -380,9 +492,10 @@ static void release(struct merging *k)
     for (size_t i = 0; i < k->n_groups; i++) {
         sums_release(&k->groups[i].here);
         sums_release(&k->groups[i].total);
+        buf_release(&k->groups[i].text);
     }
     free(k->groups);
-    free(k->group_of);
+    free(k->seen);
     free(k->image_seen);
     free(k->images);
     free(k->all_images);
@@ -391,7 +504,7 @@ static void release(struct merging *k)
     dict_release(&k->result);
     buf_release(&k->scratch);
     for (int i = 0; i < 2; i++)
-        buf_release(&k->first_text_bytes[i]);
+        buf_release(&k->first_text[i].bytes);
 }
 
 enum store_status engine_merge(struct store *s, const struct store_query *q,
@@ -415,7 +528,7 @@ enum store_status engine_merge(struct store *s, const struct store_query *q,
                      .arg = &k};
     enum store_status status;
 
-    k.first_text_bytes[0] = k.first_text_bytes[1] = BUF_INIT(STORE_BUF_BYTES);
+    k.first_text[0].bytes = k.first_text[1].bytes = BUF_INIT(STORE_BUF_BYTES);
     status = scan_run(&c, err);
     if (status == STORE_OK && k.n_groups == 0) {
         error_set(err, "nothing found");

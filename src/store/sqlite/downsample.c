@@ -145,7 +145,7 @@ static void add_meta(struct bucket *b, const struct row_meta *m,
     to->duration_ns = i64_add(to->duration_ns, m->duration_ns);
     if (to->period == 0 || to->period < m->period)
         to->period = m->period;
-    if (to->time_ns == 0 || m->time_ns < to->time_ns)
+    if (row_is_older(m->time_ns, to->time_ns))
         to->time_ns = m->time_ns;
     for (size_t i = 0; i < m->n_totals; i++) {
         bool is = i < 64 && cumulative >> i & 1;
