@@ -55,6 +55,10 @@ static void write_wal(const struct store_stats *s, struct buf *out)
     gauge(out, "pprofd_store_wal_profiles", "Profiles in it.", s->wal_profiles);
     gauge(out, "pprofd_store_wal_limit_bytes", "How large it may become.",
           s->wal_limit);
+    counter(out, "pprofd_store_wal_lost_files_total",
+            "Files of it that were damaged or deleted before ClickHouse had "
+            "them.",
+            s->wal_lost_files);
 }
 
 static void write_intake(const struct store_stats *s, struct buf *out)

@@ -272,6 +272,8 @@ struct store_stats {
     uint64_t commits, commit_ns_total, commit_ns_max;
     uint64_t seals, compactions, downsamplings, expired_profiles;
     uint64_t dropped_labels;
+    /* Files of the write-ahead log that were damaged or deleted. */
+    uint64_t wal_lost_files;
     uint64_t background_errors;
     char last_background_error[256];
 

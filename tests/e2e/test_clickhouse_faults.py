@@ -123,6 +123,83 @@ class Killed(StoreTest):
         self.assertEqual(self.top(pprofd), {'t': len(ids)})
 
 
+    def log_files(self):
+        return sorted(name for name in os.listdir(self.path('wal'))
+                      if name.endswith('.batch'))
+
+    def test_damaged_files_of_the_log(self):
+        """They are put aside and reported; the others are sent."""
+        self.server.kill()
+        pprofd = self.collector('--wal', self.path('wal'))
+        ids = [self.stored(pprofd, cpu_profile({'main;t': 1}, TIME + i),
+                           service='api%d' % i) for i in range(5)]
+        files = self.log_files()
+        self.assertEqual(len(files), 5)
+        pprofd.kill()
+        with open(self.path('wal', files[0]), 'r+b') as f:
+            f.truncate(60)
+        with open(self.path('wal', files[2]), 'r+b') as f:
+            f.seek(100)
+            byte = f.read(1)
+            f.seek(100)
+            f.write(bytes([byte[0] ^ 1]))
+        foreign = ['1.batch', 'ffffffffffffffff.batch', 'x.batch']
+        for name in (*foreign, '0000000000000000.batch',
+                     '0000000000000099.batch.new'):
+            with open(self.path('wal', name), 'wb'):
+                pass
+        self.server.start()
+        pprofd = self.collector('--wal', self.path('wal'))
+        self.wait_for_empty_log(pprofd)
+        self.wait_for(lambda: self.log_files() == foreign)
+        self.assertEqual(sorted(self.listed(pprofd)),
+                         sorted([ids[1], ids[3], ids[4]]))
+        self.assertEqual(self.metric(pprofd, 'pprofd_store_wal_bytes'), 0)
+        self.assertEqual(
+            sorted(n for n in os.listdir(self.path('wal')) if '.dam' in n),
+            ['0000000000000000.batch.damaged', files[0] + '.damaged',
+             files[2] + '.damaged'])
+        # One of two new files is deleted behind its back.
+        self.server.kill()
+        for i in (8, 9):
+            self.stored(pprofd, cpu_profile({'main;t': 1}, TIME + i),
+                        service='new%d' % i)
+        os.unlink(self.path('wal', self.log_files()[0]))
+        self.server.start()
+        self.wait_for_empty_log(pprofd)
+        self.assertEqual(len(self.listed(pprofd)), 4)
+        self.assertEqual(self.metric(
+            pprofd, 'pprofd_store_wal_lost_files_total'), 4)
+        time.sleep(2.5)  # it looks every two seconds
+        pprofd.stop()
+        self.assertIn('profiles in the write-ahead log are lost', pprofd.said)
+
+    @unittest.skipIf(os.geteuid() != 0, 'only root can mount a file system')
+    def test_the_disk_of_the_log_is_full(self):
+        place = self.path('wal')
+        os.mkdir(place)
+        made = subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=64k',
+                               'tmpfs', place], capture_output=True, text=True)
+        if made.returncode:
+            self.skipTest('tmpfs cannot be mounted: ' + made.stderr)
+        self.addCleanup(subprocess.run, ['umount', '-l', place])
+        pprofd = self.collector('--wal', place)
+        self.server.kill()
+        ids = []
+        for i in range(1000):
+            reply = pprofd.post(cpu_profile({'main;t': 1}, TIME + i),
+                                service='api', type='cpu')
+            if reply.status != 200:
+                break
+            ids.append(reply.json['body']['id'])
+        self.assertEqual(reply.status, 503, reply.text)
+        self.assertIn('no space left on device', reply.text)
+        self.assertTrue(reply.headers['Retry-After'])
+        self.server.start()
+        self.wait_for_empty_log(pprofd)
+        self.assertEqual(set(self.listed(pprofd)), set(ids))
+
+
 class TwoCollectors(StoreTest):
     def test_write_and_read_at_once(self):
         """What one collector has acknowledged, both have in their answers."""
@@ -310,6 +387,8 @@ class Partition(FaultTest):
         third = os.getpid() % 250
         self.near, far = name + 'a', name + 'b'
         self.link = ('-n', name, 'link', 'set', far)
+        self.name, self.far = name, far
+        self.far_address = '10.213.%d.2/24' % third
         self.ip('netns', 'add', name)
         self.addCleanup(subprocess.run, ['ip', 'netns', 'del', name])
         self.ip('link', 'add', self.near, 'type', 'veth', 'peer', 'name', far)
@@ -318,8 +397,7 @@ class Partition(FaultTest):
         self.ip('link', 'set', far, 'netns', name)
         self.ip('addr', 'add', '10.213.%d.1/24' % third, 'dev', self.near)
         self.ip('link', 'set', self.near, 'up')
-        self.ip('-n', name, 'addr', 'add', '10.213.%d.2/24' % third, 'dev',
-                far)
+        self.ip('-n', name, 'addr', 'add', self.far_address, 'dev', far)
         self.ip('-n', name, 'link', 'set', far, 'up')
         self.ip('-n', name, 'link', 'set', 'lo', 'up')
         server = clickhouse.Old(host='10.213.%d.2' % third,
@@ -345,6 +423,30 @@ class Partition(FaultTest):
         finally:
             load.end()
         self.assertEqual(pprofd.get('/readyz').status, 200)
+        self.check_load(pprofd, load)
+
+    def test_packets_that_vanish_with_a_log(self):
+        """Nobody says that the host is gone: its address is."""
+        pprofd = self.collector('--wal', self.path('wal'))
+        load = Load(pprofd)
+        try:
+            self.wait_for(lambda: len(load.ids) > 5)
+            self.ip('-n', self.name, 'addr', 'del', self.far_address, 'dev',
+                    self.far)
+            n = len(load.ids)
+            self.wait_for(lambda: len(load.ids) > n + 5)
+            self.wait_for(lambda: self.metric(
+                pprofd, 'pprofd_store_wal_profiles') > 0)
+            self.assertEqual(pprofd.get('/readyz').status, 200)
+            self.ip('-n', self.name, 'addr', 'add', self.far_address, 'dev',
+                    self.far)
+            self.wait_for(lambda: self.metric(
+                pprofd, 'pprofd_store_wal_profiles') == 0)
+        finally:
+            load.end()
+        self.assertEqual(load.refused, 0)
+        self.wait_for(lambda: self.metric(
+            pprofd, 'pprofd_store_wal_profiles') == 0)
         self.check_load(pprofd, load)
 
     def not_ready(self, pprofd):

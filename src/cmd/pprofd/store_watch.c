@@ -16,6 +16,11 @@ void store_watch_look(struct store_watch *w, struct store *s, int64_t now_ns)
     store_get_stats(s, &stats);
     is_up = !stats.trouble[0];
     is_new = stats.background_errors > w->errors;
+    if (stats.wal_lost_files > w->lost_files)
+        log_error("profiles in the write-ahead log are lost: files are "
+                  "damaged or deleted",
+                  log_u64("files", stats.wal_lost_files - w->lost_files));
+    w->lost_files = stats.wal_lost_files;
     if (is_up && !w->was_up)
         log_info("profiles are written to the store again");
     if (!is_up && (w->was_up || is_late))

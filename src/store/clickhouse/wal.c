@@ -4,9 +4,8 @@
  *     NNNNNNNNNNNNNNNN.batch   in the order of their numbers
  *     lock                     held while a process uses the directory
  *
- * A file is a header and the two bodies of inserts as they would have been
- * sent.  It gets its name when all of it is on disk, and goes when ClickHouse
- * has it.
+ * A file (wal_batch.h) gets its name when all of it is on disk, and goes when
+ * ClickHouse has it.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -23,10 +22,9 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "store/clickhouse/engine.h"
-#include "store/clickhouse/rowbin.h"
+#include "store/clickhouse/wal_batch.h"
 
 #define PAUSE_NS SECOND
-#define MAGIC    "pprofd batch 1\n"
 
 struct wal_file {
     uint64_t number, bytes, profiles;
@@ -43,16 +41,6 @@ struct ch_wal {
     pthread_t sender;
 };
 
-struct wal_header {
-    char magic[16];
-    uint64_t profiles, records_n, rows_n, checksum;
-};
-
-static uint64_t checksum(struct str records, struct str rows)
-{
-    return str_hash_seeded(rows, str_hash_seeded(records, 1));
-}
-
 static void file_name(uint64_t number, char out[32])
 {
     snprintf(out, 32, "%016" PRIx64 ".batch", number);
@@ -61,10 +49,9 @@ static void file_name(uint64_t number, char out[32])
 /* --- reading and writing files -------------------------------------------- */
 
 static bool write_file(struct ch_wal *w, const char *name,
-                       const struct wal_header *h, struct str records,
-                       struct str rows, struct error *err)
+                       const struct wal_batch *b, struct error *err)
 {
-    char temporary[40];
+    char temporary[40], head[WAL_HEADER_BYTES];
     bool ok;
     int fd;
 
@@ -73,9 +60,10 @@ static bool write_file(struct ch_wal *w, const char *name,
                 0600);
     if (fd < 0)
         return error_set_os(err, "create", name, errno);
-    ok = file_write_fd(fd, name, str_of((const char *)h, sizeof(*h)), err) &&
-         file_write_fd(fd, name, records, err) &&
-         file_write_fd(fd, name, rows, err);
+    wal_batch_header(b, head);
+    ok = file_write_fd(fd, name, str_of(head, sizeof(head)), err) &&
+         file_write_fd(fd, name, b->records, err) &&
+         file_write_fd(fd, name, b->rows, err);
     if (ok && fdatasync(fd) != 0)
         ok = error_set_os(err, "sync", name, errno);
     close(fd);
@@ -86,25 +74,6 @@ static bool write_file(struct ch_wal *w, const char *name,
     if (!ok)
         unlinkat(w->dir_fd, temporary, 0);
     return ok || error_wrap(err, "write-ahead log");
-}
-
-/* The bodies are views of `bytes`. */
-static bool parse_file(struct str bytes, struct str *records, struct str *rows,
-                       uint64_t *profiles)
-{
-    struct wal_header h;
-
-    if (bytes.n < sizeof(h))
-        return false;
-    memcpy(&h, bytes.s, sizeof(h));
-    bytes = str_skip(bytes, sizeof(h));
-    if (memcmp(h.magic, MAGIC, sizeof(h.magic)) != 0 || h.records_n > bytes.n ||
-        h.rows_n != bytes.n - h.records_n)
-        return false;
-    *records = str_first(bytes, h.records_n);
-    *rows = str_skip(bytes, h.records_n);
-    *profiles = h.profiles;
-    return h.checksum == checksum(*records, *rows);
 }
 
 static bool read_file(struct ch_wal *w, const char *name, struct buf *out,
@@ -131,6 +100,13 @@ static void forget_first(struct ch_wal *w)
     pthread_mutex_unlock(&w->lock);
 }
 
+static void count_lost(struct ch_store *s)
+{
+    pthread_mutex_lock(&s->stats_lock);
+    s->stats.wal_lost_files++;
+    pthread_mutex_unlock(&s->stats_lock);
+}
+
 /* Kept under another name: somebody may want to look at it. */
 static void put_aside(struct ch_store *s, const char *name)
 {
@@ -141,24 +117,30 @@ static void put_aside(struct ch_store *s, const char *name)
     renameat(s->wal->dir_fd, name, s->wal->dir_fd, aside);
     error_set(&err, "write-ahead log: %s is damaged and was not sent", name);
     ch_background_error(s, &err);
+    count_lost(s);
+}
+
+/* Somebody has deleted it. */
+static bool is_gone(struct ch_wal *w, const char *name)
+{
+    return faccessat(w->dir_fd, name, F_OK, 0) != 0 && errno == ENOENT;
 }
 
 static bool send_file(struct ch_store *s, uint64_t number)
 {
     struct buf bytes = BUF_INIT((size_t)3 << 30);
-    struct str records, rows;
+    struct wal_batch b;
     struct error err;
-    uint64_t profiles;
     char name[32];
     bool ok;
 
     file_name(number, name);
     ok = read_file(s->wal, name, &bytes, &err);
-    if (ok && !parse_file(buf_str(&bytes), &records, &rows, &profiles)) {
+    if (ok && !wal_batch_parse(buf_str(&bytes), &b)) {
         put_aside(s, name);
         forget_first(s->wal);
     } else if (ok) {
-        ok = ch_insert(s, records, rows, &err) == STORE_OK;
+        ok = ch_insert(s, b.records, b.rows, &err) == STORE_OK;
         if (ok) {
             unlinkat(s->wal->dir_fd, name, 0);
             forget_first(s->wal);
@@ -166,6 +148,11 @@ static bool send_file(struct ch_store *s, uint64_t number)
     }
     if (!ok)
         ch_background_error(s, &err);
+    if (!ok && is_gone(s->wal, name)) {
+        forget_first(s->wal);
+        count_lost(s);
+        ok = true;
+    }
     buf_release(&bytes);
     return ok;
 }
@@ -232,12 +219,8 @@ enum store_status ch_wal_add(struct ch_store *s, struct str records,
                              struct str rows, size_t n, struct error *err)
 {
     struct ch_wal *w = s->wal;
-    struct wal_header h = {.magic = MAGIC,
-                           .profiles = n,
-                           .records_n = records.n,
-                           .rows_n = rows.n,
-                           .checksum = checksum(records, rows)};
-    struct wal_file file = {w->next, sizeof(h) + records.n + rows.n, n};
+    struct wal_batch b = {records, rows, n};
+    struct wal_file file = {w->next, WAL_HEADER_BYTES + records.n + rows.n, n};
     char name[32];
     bool ok;
 
@@ -252,8 +235,8 @@ enum store_status ch_wal_add(struct ch_store *s, struct str records,
         return STORE_BUSY;
     }
     file_name(w->next++, name);
-    if (!write_file(w, name, &h, records, rows, err))
-        return STORE_FAILED;
+    if (!write_file(w, name, &b, err))
+        return STORE_BUSY; /* its disk is full, perhaps */
     pthread_mutex_lock(&w->lock);
     ok = note_file(w, file);
     pthread_cond_signal(&w->changed);
@@ -287,12 +270,12 @@ static bool read_header(struct ch_wal *w, const char *name,
                         struct wal_file *out)
 {
     int fd = openat(w->dir_fd, name, O_RDONLY | O_CLOEXEC);
-    struct wal_header h = {.profiles = 0};
+    char head[WAL_HEADER_BYTES];
     struct stat st;
     bool ok = fd >= 0 && fstat(fd, &st) == 0;
 
-    if (ok && read(fd, &h, sizeof(h)) == (ssize_t)sizeof(h))
-        out->profiles = h.profiles;
+    if (ok && read(fd, head, sizeof(head)) == (ssize_t)sizeof(head))
+        wal_batch_count(str_of(head, sizeof(head)), &out->profiles);
     if (ok)
         out->bytes = (uint64_t)st.st_size;
     if (fd >= 0)
@@ -304,6 +287,7 @@ static bool add_found(struct ch_wal *w, const char *name)
 {
     struct str text = str_from(name);
     struct wal_file file = {0};
+    char own[32];
 
     if (!str_has_suffix(text, STR(".batch"))) {
         if (str_has_suffix(text, STR(".batch.new")))
@@ -311,7 +295,10 @@ static bool add_found(struct ch_wal *w, const char *name)
         return true;
     }
     if (!str_to_u64(str_first(text, text.n - 6), 16, &file.number) ||
-        !read_header(w, name, &file))
+        file.number == UINT64_MAX)
+        return true;
+    file_name(file.number, own);
+    if (!str_eq(text, str_from(own)) || !read_header(w, name, &file))
         return true;
     if (w->next <= file.number)
         w->next = file.number + 1;
