@@ -204,13 +204,14 @@ class Proxy:
         'dribble'     replies come byte by byte
         'cut'         replies end in the middle
         'hang'        nothing is passed on
-        a text        inserts get this as the words of an error."""
+        a text        inserts get this as the words of an error.
+    `sent` is what pprofd has sent so far."""
 
     def __init__(self, server):
         self.target, self.harm = (server.host, server.port), None
         self.socket = socket.create_server(('127.0.0.1', 0))
         self.port = self.socket.getsockname()[1]
-        self.hit = 0
+        self.hit, self.sent = 0, bytearray()
         threading.Thread(target=self.accept, daemon=True).start()
 
     def accept(self):
@@ -229,6 +230,7 @@ class Proxy:
         with client, server:
             try:
                 while data := client.recv(1 << 16):
+                    self.sent += data
                     if (isinstance(self.harm, str) and ' ' in self.harm and
                             b'INSERT' in data):
                         self.hit += 1

@@ -7,6 +7,7 @@
 #include "store/clickhouse/clickhouse.h"
 #include "store/clickhouse/refusal.h"
 #include "store/clickhouse/sql.h"
+#include "store/clickhouse/wal_batch.h"
 
 TEST(addresses)
 {
@@ -102,6 +103,23 @@ TEST(literals)
     buf_release(&b);
 }
 
+TEST(names)
+{
+    static const char *const wrong[] = {"",    "a b", "a'",  "a`",
+                                        "a\\", "a;b", "a\n", "\xc3\xbc"};
+    struct buf b = BUF_INIT(4096);
+
+    EXPECT(sql_name(&b, STR("fleet_1")));
+    EXPECT_STR(buf_str(&b), "fleet_1");
+    buf_clear(&b);
+    EXPECT(sql_name(&b, STR("fleet-1.eu{x}")));
+    EXPECT_STR(buf_str(&b), "`fleet-1.eu{x}`");
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+        EXPECT(!sql_name(&b, str_from(wrong[i])));
+    EXPECT(!sql_name(&b, str_of("a\0b", 3)));
+    buf_release(&b);
+}
+
 TEST(days)
 {
     EXPECT(day_of(INT64_MIN) == 0);
@@ -155,6 +173,35 @@ TEST(dialects)
                         STR("Distributed(all, fleet, pprofd_profiles_local, "
                             "cityHash64(service))")));
     buf_release(&b);
+}
+
+/* Only the number of profiles, which is for metrics, has no checksum. */
+TEST(damaged_files_of_the_log)
+{
+    const struct wal_batch b = {STR("the records"), STR("and the rows"), 7};
+    struct wal_batch found = {.profiles = 0};
+    struct buf file = BUF_INIT(4096);
+    char head[WAL_HEADER_BYTES];
+    uint64_t profiles;
+
+    wal_batch_header(&b, head);
+    buf_add_bytes(&file, head, sizeof(head));
+    buf_add(&file, b.records);
+    buf_add(&file, b.rows);
+    EXPECT(wal_batch_parse(buf_str(&file), &found) && found.profiles == 7);
+    EXPECT_STR(found.records, "the records");
+    EXPECT_STR(found.rows, "and the rows");
+    for (size_t n = 0; n < file.len; n++)
+        EXPECT(!wal_batch_parse(str_first(buf_str(&file), n), &found));
+    for (size_t i = 0; i < file.len; i++) {
+        file.data[i] ^= 0x10;
+        EXPECT(wal_batch_parse(buf_str(&file), &found) == (i / 8 == 2));
+        EXPECT(wal_batch_count(buf_str(&file), &profiles) == (i >= 16));
+        file.data[i] ^= 0x10;
+    }
+    buf_add_char(&file, 'x');
+    EXPECT(!wal_batch_parse(buf_str(&file), &found));
+    buf_release(&file);
 }
 
 TEST_MAIN

@@ -94,23 +94,32 @@ struct clickhouse_options clickhouse_options_of(const struct settings *s,
 
 static struct store *open_clickhouse(const struct settings *s, struct arena *a,
                                      const struct store_options *intake,
-                                     struct error *err)
+                                     bool must_exist, struct error *err)
 {
     struct clickhouse_options o = clickhouse_options_of(s, a);
 
     o.store = intake;
+    o.must_exist = must_exist;
     if (!read_password(s, a, &o.password, err))
         return NULL;
     return clickhouse_store_open(&o, err);
 }
 
-struct store *open_store(const struct settings *s, struct arena *a,
-                         struct error *err)
+static struct store *open_either(const struct settings *s, struct arena *a,
+                                 bool must_exist, struct error *err)
 {
     struct store_options o = options_of(s, a);
 
-    return s->store.n ? open_clickhouse(s, a, &o, err)
-                      : sqlite_store_open(&o, err);
+    if (s->store.n)
+        return open_clickhouse(s, a, &o, must_exist, err);
+    return !must_exist || find_store(s, a, err) ? sqlite_store_open(&o, err)
+                                                : NULL;
+}
+
+struct store *open_store(const struct settings *s, struct arena *a,
+                         struct error *err)
+{
+    return open_either(s, a, false, err);
 }
 
 bool change_retention(struct store *store, const struct settings *s,
@@ -136,19 +145,29 @@ bool find_store(const struct settings *s, struct arena *a, struct error *err)
                      STR_ARG(s->data));
 }
 
-struct store *open_kept_store(const struct settings *s, struct arena *a,
-                              struct error *err)
+/* The write-ahead log belongs to the server, which may be running. */
+static struct settings kept_settings(const struct settings *s)
 {
     struct settings kept = *s;
 
     kept.n_retention = 0;
     kept.max_disk = 0;
-    return open_store(&kept, a, err);
+    kept.wal = STR("");
+    return kept;
+}
+
+struct store *open_kept_store(const struct settings *s, struct arena *a,
+                              struct error *err)
+{
+    struct settings kept = kept_settings(s);
+
+    return open_either(&kept, a, false, err);
 }
 
 struct store *open_existing_store(const struct settings *s, struct arena *a,
                                   struct error *err)
 {
-    return s->store.n || find_store(s, a, err) ? open_kept_store(s, a, err)
-                                               : NULL;
+    struct settings kept = kept_settings(s);
+
+    return open_either(&kept, a, true, err);
 }

@@ -14,8 +14,8 @@ struct store *open_store(const struct settings *s, struct arena *a,
 struct store *open_kept_store(const struct settings *s, struct arena *a,
                               struct error *err);
 
-/* The same for commands that only read: a directory without a store is an
- * error, and nothing is created there. */
+/* The same for commands that only read: a directory or database without a
+ * store is an error, and nothing is created there. */
 struct store *open_existing_store(const struct settings *s, struct arena *a,
                                   struct error *err);
 

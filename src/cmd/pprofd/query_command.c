@@ -4,6 +4,7 @@
  */
 #include "cmd/pprofd/query_command.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -178,6 +179,39 @@ static bool show(const struct question *q, struct arena *a,
     return ok;
 }
 
+/* So that ClickHouse does not go on with what nobody waits for. */
+static volatile sig_atomic_t interrupt_signal;
+
+static void note_interrupt(int sig)
+{
+    interrupt_signal = sig;
+}
+
+static bool is_interrupted(void *arg)
+{
+    (void)arg;
+    return interrupt_signal != 0;
+}
+
+/* A second interrupt ends the program at once. */
+static void catch_interrupts(void)
+{
+    const struct sigaction catch = {.sa_handler = note_interrupt,
+                                    .sa_flags = (int)SA_RESETHAND};
+
+    sigaction(SIGINT, &catch, NULL);
+    sigaction(SIGTERM, &catch, NULL);
+}
+
+/* The first one did not: it does now that the query has been cancelled. */
+static void end_if_interrupted(void)
+{
+    if (interrupt_signal == 0)
+        return;
+    signal(interrupt_signal, SIG_DFL);
+    raise(interrupt_signal);
+}
+
 static bool ask(const struct question *q, const struct settings *s,
                 struct store *store, struct arena *a, struct error *err)
 {
@@ -199,7 +233,8 @@ static bool ask(const struct question *q, const struct settings *s,
                            .store = store,
                            .query = {.profiles = s->query_profiles,
                                      .bytes = s->query_bytes,
-                                     .cpu_ns = s->query_cpu_ns},
+                                     .cpu_ns = s->query_cpu_ns,
+                                     .cancelled = is_interrupted},
                            .query_memory_bytes = s->query_memory,
                            .version = PPROF_VERSION,
                            .has_no_clients = true,
@@ -225,8 +260,10 @@ int query_command(int argc, char **argv)
 
     if (ok)
         store = open_existing_store(&s, a, &err);
+    catch_interrupts();
     ok = store && ask(&q, &s, store, a, &err);
     store_close(store);
+    end_if_interrupted();
     if (!ok)
         fprintf(stderr, "pprofd: %s\n", err.text);
     arena_free(a);

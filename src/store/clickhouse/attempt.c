@@ -176,6 +176,19 @@ static int watch(void *arg, curl_off_t a, curl_off_t b, curl_off_t c,
     return t->cancelled || t->abandoned;
 }
 
+static int64_t timeout_of(const struct ch_request *r)
+{
+    return r->timeout_ns ? r->timeout_ns : QUERY_NS;
+}
+
+/* Seconds that ClickHouse may take: nobody waits for longer. */
+static int64_t time_limit(const struct ch_request *r)
+{
+    int64_t ns = r->budget ? r->budget->cpu_ns : 0;
+
+    return (ns && ns < timeout_of(r) ? ns : timeout_of(r)) / SECOND + 1;
+}
+
 /* Settings stand in the URL: there is no session to keep them in. */
 static void write_url(struct attempt *t, struct buf *url)
 {
@@ -196,9 +209,7 @@ static void write_url(struct attempt *t, struct buf *url)
     buf_add(url, STR("&max_query_size=16777216"));
     if (t->client->query_memory)
         buf_addf(url, "&max_memory_usage=%" PRIu64, t->client->query_memory);
-    if (r->budget && r->budget->cpu_ns)
-        buf_addf(url, "&max_execution_time=%" PRIi64,
-                 r->budget->cpu_ns / SECOND + 1);
+    buf_addf(url, "&max_execution_time=%" PRIi64, time_limit(r));
 }
 
 static CURLcode perform(struct attempt *t)
@@ -209,7 +220,6 @@ static CURLcode perform(struct attempt *t)
     struct buf url = BUF_INIT(URL_BYTES);
     struct curl_slist *headers = NULL;
     CURL *curl = t->handle->curl;
-    int64_t timeout_ns = r->timeout_ns ? r->timeout_ns : QUERY_NS;
     curl_off_t connected = 0;
     CURLcode rc;
 
@@ -233,7 +243,7 @@ static CURLcode perform(struct attempt *t)
     api->easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, watch);
     api->easy_setopt(curl, CURLOPT_XFERINFODATA, t);
     api->easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-    api->easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)(timeout_ns / 1000000));
+    api->easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)(timeout_of(r) / 1000000));
     t->handle->words[0] = '\0';
     t->started_ns = clock_monotonic_ns();
     rc = api->easy_perform(curl);

@@ -44,6 +44,8 @@ struct clickhouse_options {
      * is looked for, to count changes of cumulative values. */
     int64_t lookback_ns;
 
+    bool must_exist; /* a database without tables is an error */
+
     const struct store_options *store; /* intake and retention */
 };
 

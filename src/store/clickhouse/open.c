@@ -9,6 +9,7 @@
 #include "store/clickhouse/address.h"
 #include "store/clickhouse/engine.h"
 #include "store/clickhouse/schema.h"
+#include "store/clickhouse/sql.h"
 #include "store/read/read.h"
 
 #define TROUBLE_NS (60 * SECOND)
@@ -54,15 +55,31 @@ enum store_status ch_prepare(struct ch_store *s, struct error *err)
     return status;
 }
 
+/* As it stands in SQL; "" without one. */
+static bool write_cluster(const struct clickhouse_options *o, struct buf *out,
+                          struct error *err)
+{
+    if (o->cluster.n == 0 || sql_name(out, o->cluster))
+        return true;
+    return error_set(err,
+                     "storage.cluster: \"%" STR_FMT
+                     "\" is not the name of a cluster: letters, digits, "
+                     "\"_-.\" and {macros}",
+                     STR_ARG(o->cluster));
+}
+
 bool clickhouse_schema(const struct clickhouse_options *o, bool plain,
                        struct buf *out, struct error *err)
 {
+    struct buf cluster = BUF_INIT(4096);
     struct clickhouse_address a;
+    bool ok = clickhouse_address_parse(o->url, &a, err) &&
+              write_cluster(o, &cluster, err);
 
-    if (!clickhouse_address_parse(o->url, &a, err))
-        return false;
-    schema_write(a.database, o->cluster, plain, out);
-    return buf_ok(out) || error_set(err, "out of memory");
+    if (ok)
+        schema_write(a.database, buf_str(&cluster), plain, out);
+    buf_release(&cluster);
+    return ok && (buf_ok(out) || error_set(err, "out of memory"));
 }
 
 /* What the last write met counts for a while: if nobody writes, nobody sees
@@ -163,10 +180,34 @@ static void init(struct ch_store *s, const struct clickhouse_options *o)
     ch_puts_init(s);
 }
 
+/* For commands that only read: a name that is mistyped makes no tables. */
+static enum store_status find_tables(struct ch_store *s, struct error *err)
+{
+    struct buf reply = BUF_INIT(4096);
+    struct ch_request r = {.sql = STR("EXISTS TABLE pprofd_schema"),
+                           .out = &reply};
+    enum store_status status = ch_run(s->client, &r, err);
+
+    if (r.code == 81 || /* UNKNOWN_DATABASE */
+        (status == STORE_OK && !str_has_prefix(buf_str(&reply), STR("1")))) {
+        error_set(err,
+                  "there is no store in the database %" STR_FMT
+                  " of ClickHouse; check --store",
+                  STR_ARG(ch_database(s->client)));
+        status = STORE_FAILED;
+    }
+    buf_release(&reply);
+    return status;
+}
+
 /* Without a log there is nowhere to put anything until a server answers. */
 static bool connect_first(struct ch_store *s, struct error *err)
 {
-    enum store_status status = ch_prepare(s, err);
+    enum store_status status =
+        s->ch.must_exist ? find_tables(s, err) : STORE_OK;
+
+    if (status == STORE_OK)
+        status = ch_prepare(s, err);
 
     ch_note_write(s, status, err);
     return status == STORE_OK || (status == STORE_BUSY && s->wal_dir);
@@ -186,7 +227,14 @@ static bool make_client(struct ch_store *s, const struct clickhouse_options *o,
 static bool start(struct ch_store *s, const struct clickhouse_options *o,
                   struct error *err)
 {
-    s->cluster = o->cluster.n ? strndup(o->cluster.s, o->cluster.n) : NULL;
+    struct buf cluster = BUF_INIT(4096);
+    bool ok = write_cluster(o, &cluster, err);
+
+    if (ok && cluster.len)
+        s->cluster = strndup(cluster.data, cluster.len);
+    buf_release(&cluster);
+    if (!ok)
+        return false;
     s->wal_dir = o->wal_dir ? strdup(o->wal_dir) : NULL;
     if ((o->cluster.n && !s->cluster) || (o->wal_dir && !s->wal_dir))
         return error_set(err, "out of memory");

@@ -30,6 +30,21 @@ void sql_text(struct buf *out, struct str text)
     buf_add(out, STR("')"));
 }
 
+bool sql_name(struct buf *out, struct str name)
+{
+    bool plain = true;
+
+    for (size_t i = 0; i < name.n; i++) {
+        bool other = str_find_char(STR("-.{}"), name.s[i]) >= 0;
+
+        if (!other && name.s[i] != '_' && str_digit(name.s[i]) == 99)
+            return false;
+        plain = plain && !other;
+    }
+    buf_addf(out, plain ? "%" STR_FMT : "`%" STR_FMT "`", STR_ARG(name));
+    return name.n > 0;
+}
+
 void sql_id(struct buf *out, const struct store_id *id)
 {
     buf_add(out, STR("toFixedString(unhex('"));

@@ -5,12 +5,16 @@
 
 /*
  * Text for ClickHouse.  Whatever comes from outside passes through
- * sql_text(); nothing else may be put between quotes.
+ * sql_text() or sql_name(); nothing else may be put between quotes.
  */
 
 /* A string literal.  Texts with anything but letters, digits and a few marks
  * are written as hexadecimal digits, so there is nothing to escape. */
 void sql_text(struct buf *out, struct str text);
+
+/* An identifier that the user chose, in backquotes unless it is plain.  False
+ * if it has other characters than letters, digits and "_-.{}". */
+bool sql_name(struct buf *out, struct str name);
 
 /* The id as a literal of its type. */
 void sql_id(struct buf *out, const struct store_id *id);
