@@ -9,6 +9,7 @@ import time
 import unittest
 import urllib.parse
 
+import clickhouse
 import s3
 import support
 from collector import (PPROFD, Pprofd, SECOND, TIME, cpu_profile,
@@ -128,6 +129,13 @@ class ArchiveWorks(ArchiveTest):
         copy = Pprofd(self.path('new'))
         self.addCleanup(copy.stop)
         self.assertEqual(BucketTest.contents(copy), before)
+
+    def test_beside_clickhouse(self):
+        pprofd = self.start('store: ' + clickhouse.shared('18.16').url())
+        ids = self.post_many(pprofd, 3)
+        self.wait_sent(pprofd)
+        self.assertEqual(self.ids(), ids)
+        self.assertEqual(set(BucketTest.contents(pprofd)), ids)
 
     def test_large_objects_go_in_parts(self):
         failed = []
@@ -254,6 +262,27 @@ class ArchiveTrouble(ArchiveTest):
             pprofd, 'left_out_total{reason="long key"}'), 1)
         self.wait_sent(pprofd)
         self.assertEqual(self.bucket.objects(), {})
+
+    def test_nobody_is_told_the_credentials(self):
+        secret, token = 'planted-S3cret', 'planted-T0ken'
+        pprofd = self.start(AWS_SECRET_ACCESS_KEY=secret,
+                            AWS_SESSION_TOKEN=token)
+        self.post_many(pprofd, 3)
+        self.wait(lambda: self.metric(pprofd, 'failures_total') > 0,
+                  'it does not fail')
+        _, _, headers = self.front.requests[0]
+        self.assertEqual(headers['X-Amz-Security-Token'], token)
+        shown = [pprofd.get(path).text for path in (
+            '/metrics', '/targets', '/readyz', '/debug/pprof/cmdline')]
+        pprofd.stop()
+        self.assertIn('SignatureDoesNotMatch', pprofd.said)
+        for place, _, names in os.walk(self.path('data')):
+            for name in names:
+                with open(os.path.join(place, name), 'rb') as f:
+                    shown.append(f.read().decode('latin-1'))
+        for text in (*shown, pprofd.said):
+            self.assertNotIn(secret, text)
+            self.assertNotIn(token, text)
 
     def test_settings_that_cannot_be(self):
         for place, env, words in (

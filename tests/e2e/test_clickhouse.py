@@ -222,6 +222,14 @@ class Options(StoreTest):
                                env={'PPROFD_STORE_PASSWORD': 'open sesame'})
         other.stop()
         self.assertIn('assword', self.refused('--store', server.url()))
+        with open(self.path('password'), 'w') as f:
+            f.write('wrong sesame\n')
+        said = self.refused('--store', server.url(), '--log.level', 'debug',
+                            '--store-password-file', self.path('password'))
+        self.assertIn('check --store-password-file', said)
+        for text in (said, pprofd.get('/metrics').text,
+                     pprofd.get('/debug/pprof/cmdline').text):
+            self.assertNotIn('sesame', text)
 
     def test_another_host_takes_over(self):
         url = self.url.replace('127.0.0.1', '127.0.0.1:%d,127.0.0.1'

@@ -7,8 +7,8 @@ import time
 import unittest
 
 import support
-from collector import (CollectorTest, PPROFD, Pprofd, SECOND, TIME,
-                       cpu_profile)
+from collector import (CollectorTest, PPROFD, Pprofd, SECOND, STORE, TIME,
+                       cpu_profile, embedded_only, store_flags)
 
 PPROF = os.path.join(os.path.abspath(support.BUILD), 'pprof')
 RANGE = {'from': '2000-01-01', 'to': '2100-01-01'}
@@ -34,7 +34,8 @@ class Query(CollectorTest):
 
     def run_query(self, *words, data='data'):
         return subprocess.run([PPROFD, 'query', '--data', self.path(data),
-                               *words], capture_output=True, timeout=120)
+                               *store_flags(self.path(data)), *words],
+                              capture_output=True, timeout=120)
 
     def query(self, *words):
         done = self.run_query(*words)
@@ -117,7 +118,8 @@ class Query(CollectorTest):
         self.assertIn(words, done.stderr.decode())
 
     def test_refusals(self):
-        self.assert_refused('stop', 'services')  # the server runs
+        if not STORE:  # several processes can share ClickHouse
+            self.assert_refused('stop', 'services')
         self.pprofd.stop()
         self.assert_refused('no query given')
         self.assert_refused('known are services, labels', 'servces')
@@ -131,6 +133,7 @@ class Query(CollectorTest):
         self.assert_refused('there is no store in', 'services', data='none')
         self.assertFalse(os.path.exists(self.path('none')))
 
+    @embedded_only
     def test_nothing_expires_meanwhile(self):
         """The default keeps a week, and the profile in a file of its day is
         years old; a server that keeps everything wrote it."""

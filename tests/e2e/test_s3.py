@@ -8,7 +8,8 @@ import unittest
 
 import s3
 import support
-from collector import CollectorTest, PPROFD, Pprofd, SECOND, TIME, cpu_profile
+from collector import (CollectorTest, PPROFD, Pprofd, SECOND, TIME,
+                       cpu_profile, store_flags)
 
 PLACE = 's3://profiles/some/where'
 LISTING = (b'<ListBucketResult><Contents><Key>%s</Key><Size>9</Size>'
@@ -49,7 +50,8 @@ class BucketTest(CollectorTest):
         full.update(AWS_ACCESS_KEY_ID=s3.KEY, AWS_SECRET_ACCESS_KEY=s3.KEY)
         full.update(env)
         return subprocess.run(
-            [PPROFD, command, '--data', self.path(data), '--s3-endpoint',
+            [PPROFD, command, '--data', self.path(data),
+             *store_flags(self.path(data)), '--s3-endpoint',
              'http://127.0.0.1:%d' % port, *args, place], env=full,
             capture_output=True, text=True, timeout=120)
 
@@ -93,9 +95,17 @@ class RealServerTest(BucketTest):
         finally:
             copy.stop()
 
+    def test_a_region_without_a_name(self):
+        """As Google's Cloud Storage wants it; its credentials are an HMAC
+        key, signed in the same way."""
+        for command, data in (('export', 'data'), ('import', 'new')):
+            done = self.run_s3(command, data, self.port, AWS_REGION='auto')
+            self.assert_ran(done, '%sed 3 profiles' % command)
+
     def test_the_endpoint_of_the_environment(self):
         result = subprocess.run(
-            [PPROFD, 'export', '--data', self.path('data'), 's3://profiles'],
+            [PPROFD, 'export', '--data', self.path('data'),
+             *store_flags(self.path('data')), 's3://profiles'],
             env={**os.environ, 'AWS_ACCESS_KEY_ID': s3.KEY,
                  'AWS_SECRET_ACCESS_KEY': s3.KEY, 'AWS_REGION': 'eu-west-1',
                  'AWS_ENDPOINT_URL':
