@@ -40,6 +40,14 @@ static bool read_share(struct wire_reader *r, struct share *out)
            unrow_u64(r, &out->weight);
 }
 
+/* Figures of a reply may be anything. */
+static uint64_t part_of(uint64_t bytes, uint64_t weight, double all)
+{
+    double part = all > 0 ? (double)bytes * ((double)weight / all) : 0;
+
+    return part < 0x1p64 ? (uint64_t)part : UINT64_MAX;
+}
+
 /* What a table takes is split by a weight: ClickHouse does not say what single
  * rows take. */
 static bool split_table(struct ch_store *s, const char *table,
@@ -50,13 +58,14 @@ static bool split_table(struct ch_store *s, const char *table,
     struct ch_request r = {.sql = str_from(select), .out = &reply};
     struct wire_reader at;
     struct share u;
-    uint64_t bytes = 0, weight = 0;
+    uint64_t bytes = 0;
+    double weight = 0;
     bool ok = table_bytes(s, table, &bytes, err) &&
               ch_run(s->client, &r, err) == STORE_OK;
 
     at = unpack_begin(buf_str(&reply));
     while (ok && wire_more(&at) && read_share(&at, &u))
-        weight += u.weight;
+        weight += (double)u.weight;
     at = unpack_begin(buf_str(&reply));
     while (ok && *more && wire_more(&at) && read_share(&at, &u)) {
         struct store_usage out = {
@@ -66,8 +75,7 @@ static bool split_table(struct ch_store *s, const char *table,
             .posted_bytes = u.posted,
             .stacks = u.type.n ? 0 : u.profiles,
             .names = u.type.n ? 0 : u.posted,
-            .stored_bytes = (uint64_t)((double)bytes * (double)u.weight /
-                                       (double)(weight ? weight : 1)),
+            .stored_bytes = part_of(bytes, u.weight, weight),
         };
 
         if (!u.type.n)
