@@ -6,6 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+const int64_t level_ns[STORE_LEVELS] = {
+    0,
+    (int64_t)60 * 1000000000,
+    (int64_t)3600 * 1000000000,
+    (int64_t)86400 * 1000000000,
+};
+
 static char *copy_text(char **at, struct str s)
 {
     char *to = *at;

@@ -22,4 +22,7 @@ void retention_release(struct retention *r);
 const struct store_retention *
 retention_rule(const struct retention *r, struct str service, struct str type);
 
+/* How long the step of a sum is. */
+extern const int64_t level_ns[STORE_LEVELS];
+
 #endif

@@ -58,13 +58,6 @@ static const char *const statements[DAY_STATEMENTS] = {
                    "service.name=? AND segment.summed & ? = 0)",
 };
 
-const int64_t level_ns[STORE_LEVELS] = {
-    0,
-    (int64_t)60 * 1000000000,
-    (int64_t)3600 * 1000000000,
-    (int64_t)86400 * 1000000000,
-};
-
 /* A profile's own clock may be anywhere; files are made for days near ours
  * only, and know which times they really hold. */
 int32_t day_number(const struct sqlite_store *s, int64_t created_ns)

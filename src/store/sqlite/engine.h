@@ -297,8 +297,6 @@ struct day *day_get(struct sqlite_store *s, int32_t number,
 void day_use(struct sqlite_store *s, struct day *d); /* once more */
 void day_put(struct sqlite_store *s, struct day *d);
 
-extern const int64_t level_ns[STORE_LEVELS]; /* how long a sum is */
-
 /* All files of a level that overlap a range, oldest first; an array to free;
  * release each with day_put().  False: out of memory. */
 bool days_between(struct sqlite_store *s, enum store_level level,
