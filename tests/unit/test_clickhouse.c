@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include "store/clickhouse/address.h"
+#include "store/clickhouse/build_sql.h"
 #include "store/clickhouse/clickhouse.h"
 #include "store/clickhouse/refusal.h"
 #include "store/clickhouse/sql.h"
@@ -202,6 +203,84 @@ TEST(damaged_files_of_the_log)
     buf_add_char(&file, 'x');
     EXPECT(!wal_batch_parse(buf_str(&file), &found));
     buf_release(&file);
+}
+
+TEST(tables_of_sums)
+{
+    struct clickhouse_options o = clickhouse_default_options;
+    struct buf b = BUF_INIT((size_t)1 << 20);
+    struct error err;
+
+    o.url = STR("clickhouse://h/fleet");
+    EXPECT(clickhouse_schema(&o, true, &b, &err));
+    EXPECT(str_contains(buf_str(&b), STR("fleet.pprofd_sums (")));
+    EXPECT(str_contains(buf_str(&b), STR("PARTITION BY (level, day)")));
+    EXPECT(str_contains(buf_str(&b), STR("    c3 Array(Int64)\n)")));
+    EXPECT(str_contains(buf_str(&b), STR("pprofd_schema (version) VALUES "
+                                         "(2)")));
+    buf_clear(&b);
+    o.cluster = STR("all");
+    EXPECT(clickhouse_schema(&o, false, &b, &err));
+    EXPECT(str_contains(buf_str(&b), STR("c3 Array(Int64) CODEC(T64, ZSTD(1)),"
+                                         "\n    INDEX by_series")));
+    EXPECT(str_contains(buf_str(&b),
+                        STR("Distributed(all, fleet, pprofd_builds_local, "
+                            "cityHash64(service))")));
+    buf_release(&b);
+}
+
+static size_t count_of(struct str text, struct str part)
+{
+    size_t n = 0;
+
+    for (size_t at = 0; at + part.n <= text.n; at++)
+        n += memcmp(text.s + at, part.s, part.n) == 0;
+    return n;
+}
+
+TEST(statements_that_make_sums)
+{
+    struct build_part part = {.day = 20000,
+                              .level = STORE_HOUR,
+                              .build = 77,
+                              .types = STR(" AND (service, type) IN (('a', "
+                                           "'cpu'))"),
+                              .part = 2,
+                              .parts = 5};
+    struct buf b = BUF_INIT((size_t)1 << 20);
+    struct str sql;
+
+    build_sql(&part, &b);
+    sql = buf_str(&b);
+    EXPECT(str_contains(sql, STR("SELECT toUInt8(2), toUInt64(77), "
+                                 "toDate(toUInt16(20000))")));
+    EXPECT(str_contains(sql, STR("% 3600000000000)")));
+    EXPECT(!str_contains(sql, STR("LIMIT 1 BY id")));
+    EXPECT(!str_contains(sql, STR("INNER JOIN")));
+    /* Descriptions and samples, both of the same profiles. */
+    EXPECT(count_of(sql, STR("FROM pprofd_profiles")) == 2);
+    EXPECT(count_of(sql, part.types) == 2);
+    EXPECT(count_of(sql, STR("length(totals) <= 4 AND series % 5 = 2")) == 2);
+    EXPECT(count_of(sql, STR("day >= toDate(toUInt16(20000))")) == 2);
+
+    /* Changes need the day before. */
+    buf_clear(&b);
+    part.once = part.has_cumulative = true;
+    build_sql(&part, &b);
+    sql = buf_str(&b);
+    EXPECT(count_of(sql, STR("FROM pprofd_profiles")) == 4);
+    EXPECT(count_of(sql, STR("LIMIT 1 BY id")) == 4);
+    EXPECT(count_of(sql, STR("day >= toDate(toUInt16(19999))")) == 2);
+    EXPECT(str_contains(sql, STR("created_b >= 1728000000000000000 ")));
+
+    buf_clear(&b);
+    part.is_wide = true;
+    build_sql(&part, &b);
+    sql = buf_str(&b);
+    EXPECT(count_of(sql, STR("length(totals) > 4")) == 2);
+    EXPECT(str_contains(sql, STR("groupArrayArray(o)")));
+    EXPECT(!str_contains(sql, STR("INNER JOIN")));
+    buf_release(&b);
 }
 
 TEST_MAIN

@@ -209,6 +209,9 @@ static void write_url(struct attempt *t, struct buf *url)
     buf_add(url, STR("&max_query_size=16777216"));
     if (t->client->query_memory)
         buf_addf(url, "&max_memory_usage=%" PRIu64, t->client->query_memory);
+    if (r->may_spill && t->client->query_memory)
+        buf_addf(url, "&max_bytes_before_external_group_by=%" PRIu64,
+                 t->client->query_memory / 2);
     buf_addf(url, "&max_execution_time=%" PRIi64, time_limit(r));
 }
 

@@ -106,6 +106,7 @@ static bool read_all(struct changes *k, struct str reply)
     while (wire_more(&r)) {
         struct change c = {0};
         struct unrow_array totals;
+        uint8_t is_source;
 
         if (!unrow_u64(&r, &c.series) || !unrow_i64(&r, &c.created) ||
             r.end - r.at < STORE_ID_BYTES)
@@ -113,15 +114,18 @@ static bool read_all(struct changes *k, struct str reply)
         memcpy(c.id.bytes, r.at, STORE_ID_BYTES);
         r.at += STORE_ID_BYTES;
         if (!unrow_u64(&r, &c.cumulative) || !unrow_array(&r, &totals) ||
-            !add(k, c, &totals))
+            !unrow_u8(&r, &is_source))
+            return false;
+        c.is_source = is_source;
+        if (!add(k, c, &totals))
             return false;
     }
     return make_slots(k);
 }
 
 enum store_status ch_changes_load(struct changes *k, struct ch_store *s,
-                                  struct str selection, int64_t from_ns,
-                                  int64_t to_ns,
+                                  struct str selection, struct str source,
+                                  int64_t from_ns, int64_t to_ns,
                                   const struct store_budget *budget,
                                   struct error *err)
 {
@@ -130,8 +134,11 @@ enum store_status ch_changes_load(struct changes *k, struct ch_store *s,
     struct ch_request r = {.out = &reply, .budget = budget};
     enum store_status status;
 
-    buf_add(&sql, STR("SELECT series, created, id, cumulative, totals FROM "
-                      "pprofd_profiles WHERE "));
+    buf_addf(
+        &sql,
+        "SELECT series, created, id, cumulative, totals, toUInt8(1%" STR_FMT
+        ") FROM pprofd_profiles WHERE ",
+        STR_ARG(source));
     sql_range(&sql, ch_look_back(s, from_ns), to_ns);
     buf_addf(&sql,
              "%" STR_FMT " AND cumulative != 0 AND flags = 0 ORDER BY series, "

@@ -17,6 +17,7 @@ struct change {
     size_t n, totals_at; /* in `totals`: the totals, then the changes */
     size_t before;       /* NO_CHANGE: none */
     uint32_t flags;      /* ROW_CHANGES, ROW_RESTART */
+    bool is_source;      /* not only there for the one behind it */
 };
 
 #define NO_CHANGE SIZE_MAX
@@ -30,10 +31,11 @@ struct changes {
     size_t mask;
 };
 
-/* `selection` are the conditions besides the range, each behind an AND. */
+/* `selection` are the conditions besides the range, each behind an AND;
+ * `source` others, for those that have to count themselves. */
 enum store_status ch_changes_load(struct changes *k, struct ch_store *s,
-                                  struct str selection, int64_t from_ns,
-                                  int64_t to_ns,
+                                  struct str selection, struct str source,
+                                  int64_t from_ns, int64_t to_ns,
                                   const struct store_budget *budget,
                                   struct error *err);
 void ch_changes_release(struct changes *k);

@@ -11,6 +11,8 @@
  *     pprofd_ids        where a profile is, by its id
  *     pprofd_records    names, places and stacks, by fingerprints of their
  *                       contents, once a week and service
+ *     pprofd_sums       sums of what has expired
+ *     pprofd_builds     which of them count
  *     pprofd_schema     the version of these tables
  *
  * Fingerprints stand in for coordination: collectors need not know of each

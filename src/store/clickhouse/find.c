@@ -87,8 +87,8 @@ static enum store_status hand_row(struct ch_store *s, const struct place *p,
     ok = ch_row_read(&r, true, &found) || scan_damaged(err);
     if (ok && found.cumulative) {
         buf_addf(&where, " AND series = %" PRIu64, found.series);
-        c.status = ch_changes_load(&changes, s, buf_str(&where), p->created,
-                                   p->created, NULL, err);
+        c.status = ch_changes_load(&changes, s, buf_str(&where), STR(""),
+                                   p->created, p->created, NULL, err);
         ok = c.status == STORE_OK;
     }
     ok = ok && scan_hand_over(&k, reply, true, &changes, err);
@@ -111,7 +111,7 @@ enum store_status ch_find(struct store *store, const struct store_id *id,
     if (status == STORE_OK)
         status = find_place(s, id, &at, &p, err);
     if (status == STORE_OK) {
-        buf_add(&sql, STR("SELECT " ROW_COLUMNS ROW_SAMPLES));
+        buf_add(&sql, STR("SELECT " ROW_COLUMNS OF_PROFILES ROW_SAMPLES));
         where_it_is(&p, id, &sql);
         status = ask(s, &sql, &reply, err);
     }

@@ -13,6 +13,7 @@ struct ch_request {
     const struct store_budget *budget;
     int64_t timeout_ns; /* 0: that of queries */
     bool no_database;   /* it may not exist yet */
+    bool may_spill;     /* to ClickHouse's disk, rather than fail */
     /* Wait for all shards.  If one of them does not answer, the host keeps
      * its rows and sends them later. */
     bool is_sync;

@@ -44,8 +44,7 @@ static bool read_samples(struct wire_reader *r, struct ch_row *row)
 {
     size_t n;
 
-    if (!unrow_text(r, &row->extras) || !unrow_array(r, &row->extra_refs) ||
-        !unrow_array(r, &row->stacks) || !unrow_array(r, &row->labels))
+    if (!unrow_array(r, &row->stacks) || !unrow_array(r, &row->labels))
         return false;
     n = row->stacks.n;
     if (row->labels.n && row->labels.n != n)
@@ -75,6 +74,8 @@ bool ch_row_read(struct wire_reader *r, bool with_samples, struct ch_row *out)
            unrow_i64(r, &out->time) && unrow_i64(r, &out->duration) &&
            unrow_i64(r, &out->period) && unrow_u64(r, &out->posted) &&
            unrow_u64(r, &out->samples) && unrow_array(r, &out->totals) &&
+           unrow_u64(r, &out->profiles) && unrow_text(r, &out->extras) &&
+           unrow_array(r, &out->extra_refs) &&
            (!with_samples || read_samples(r, out));
 }
 
@@ -113,7 +114,7 @@ bool ch_row_meta(const struct ch_row *row, bool with_samples, struct loader *l,
     m->posted_bytes = row->posted;
     m->samples = row->samples;
     m->flags = row->flags & ROW_OPAQUE;
-    m->profiles = 1;
+    m->profiles = row->profiles;
     m->extras = STR("");
     for (size_t i = 0; i < row->totals.n; i++)
         m->totals[i] = (int64_t)unrow_at(&row->totals, i);

@@ -4,13 +4,17 @@
 #include "store/clickhouse/load.h"
 
 /*
- * Rows of pprofd_profiles as they come back.
+ * Rows of pprofd_profiles as they come back, or of pprofd_sums.
  */
 #define ROW_COLUMNS                                                            \
     "id, service, type, label_keys, label_values, series, created, header, "   \
     "cumulative, image, flags, time, duration, period, posted, samples, "      \
     "totals"
-#define ROW_SAMPLES ", extras, extra_refs, stacks, labels, v0, v1, v2, v3, more"
+#define ROW_SAMPLES ", stacks, labels, v0, v1, v2, v3, more"
+
+/* How each of the tables says what only the other one has. */
+#define OF_PROFILES ", toUInt64(1), extras, extra_refs"
+#define OF_SUMS     ", profiles, '', emptyArrayUInt64()"
 
 struct ch_row {
     struct store_id id;
@@ -20,6 +24,7 @@ struct ch_row {
     uint64_t series, header, cumulative, image, flags, posted, samples;
     int64_t created, time, duration, period;
     struct unrow_array totals;
+    uint64_t profiles; /* 1, or of how many it is the sum */
 
     struct str extras;
     struct unrow_array extra_refs, stacks, labels, values[4], more;

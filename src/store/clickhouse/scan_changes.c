@@ -45,7 +45,7 @@ static bool weigh(struct step_changes *u)
     for (size_t i = 0; i < u->changes.n; i++) {
         const struct change *c = &u->changes.v[i];
 
-        if (c->created < q->from_ns || c->created > q->to_ns ||
+        if (c->created < q->from_ns || c->created > q->to_ns || !c->is_source ||
             !(c->flags & ROW_CHANGES) || c->n > 4)
             continue;
         if (!(c->flags & ROW_RESTART) &&
@@ -72,7 +72,7 @@ static void write_rows(struct step_changes *u, size_t first, size_t n,
         from = created < from ? created : from;
         to = created > to ? created : to;
     }
-    buf_add(sql, STR("SELECT " ROW_COLUMNS ROW_SAMPLES
+    buf_add(sql, STR("SELECT " ROW_COLUMNS OF_PROFILES ROW_SAMPLES
                      " FROM pprofd_profiles WHERE "));
     sql_range(sql, from, to);
     buf_add(sql, buf_str(&u->k->matchers));
@@ -117,7 +117,8 @@ bool step_changes_ask(struct step_changes *u, struct error *err)
     bool ok;
 
     c->status = ch_changes_load(&u->changes, u->k->s, buf_str(&u->k->matchers),
-                                c->q->from_ns, c->q->to_ns, c->budget, err);
+                                buf_str(&u->k->source), c->q->from_ns,
+                                c->q->to_ns, c->budget, err);
     ok = c->status == STORE_OK && (weigh(u) || scan_damaged(err));
     for (size_t i = 0; ok && i < u->n_weights; i += IDS_AT_ONCE) {
         size_t n = u->n_weights - i;

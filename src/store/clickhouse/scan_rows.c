@@ -104,8 +104,8 @@ static bool find_last(struct str reply, bool with_samples, struct ch_row *last,
 static void write_page(const struct selection *k, const char *more,
                        const struct ch_row *after, struct buf *sql)
 {
-    buf_add(sql,
-            STR("SELECT " ROW_COLUMNS ROW_SAMPLES " FROM pprofd_profiles"));
+    buf_addf(sql, "SELECT " ROW_COLUMNS "%s" ROW_SAMPLES " FROM %s",
+             k->of_sums ? OF_SUMS : OF_PROFILES, k->table);
     selection_where(k, sql);
     buf_add(sql, str_from(more));
     if (after) {
@@ -194,9 +194,10 @@ static bool load_changes(struct selection *k, struct str reply,
         buf_add(&where, STR(")"));
     if (ok && some) {
         enum store_status status =
-            buf_ok(&where) ? ch_changes_load(out, k->s, buf_str(&where), from,
-                                             to, k->c->budget, err)
-                           : store_no_memory(err);
+            buf_ok(&where)
+                ? ch_changes_load(out, k->s, buf_str(&where), STR(""), from, to,
+                                  k->c->budget, err)
+                : store_no_memory(err);
 
         ok = status == STORE_OK;
         if (!ok)
@@ -215,7 +216,8 @@ static bool describe_rows(struct selection *k, const char *more,
     struct changes changes = {0};
     bool ok;
 
-    buf_add(&sql, STR("SELECT " ROW_COLUMNS " FROM pprofd_profiles"));
+    buf_add(&sql,
+            STR("SELECT " ROW_COLUMNS OF_PROFILES " FROM pprofd_profiles"));
     selection_where(k, &sql);
     buf_add(&sql, str_from(more));
     add_page(k->c, &sql, &order);
@@ -241,7 +243,7 @@ struct summed {
     size_t n_labels;
     uint64_t header, flags, profiles;
     int64_t created, time, duration, period;
-    struct unrow_array totals;
+    struct unrow_array totals, changes;
 };
 
 static bool read_summed(struct wire_reader *r, struct summed *u)
@@ -254,7 +256,8 @@ static bool read_summed(struct wire_reader *r, struct summed *u)
            unrow_u64(r, &u->header) && unrow_u64(r, &u->flags) &&
            unrow_i64(r, &u->created) && unrow_i64(r, &u->time) &&
            unrow_i64(r, &u->duration) && unrow_i64(r, &u->period) &&
-           unrow_u64(r, &u->profiles) && unrow_array(r, &u->totals);
+           unrow_u64(r, &u->profiles) && unrow_array(r, &u->totals) &&
+           unrow_array(r, &u->changes);
 }
 
 static bool hand_summed(struct selection *k, struct loader *l, struct summed *u,
@@ -272,6 +275,11 @@ static bool hand_summed(struct selection *k, struct loader *l, struct summed *u,
     m->flags = ROW_SUM | (u->flags & ROW_OPAQUE);
     for (size_t i = 0; i < u->totals.n; i++)
         m->totals[i] = (int64_t)unrow_at(&u->totals, i);
+    if (k->c->with_changes && u->changes.n == u->totals.n) {
+        m->flags |= ROW_CHANGES;
+        for (size_t i = 0; i < u->changes.n; i++)
+            m->changes[i] = (int64_t)unrow_at(&u->changes, i);
+    }
     u->row.labels = buf_str(&k->c->label_text);
     u->row.d = &l->d;
     return scan_deliver(k->c, &u->row, m, NULL, NULL, err);
@@ -308,15 +316,22 @@ static bool sum_descriptions(struct selection *k, struct error *err)
     struct buf reply = BUF_INIT(STORE_BUF_BYTES);
     bool ok;
 
-    buf_add(&sql, STR("SELECT any(service), any(type), any(label_keys), "
-                      "any(label_values), header, flags, max(created), "
-                      "minIf(time, time != 0), sum(duration), max(period), "
-                      "count(), sumForEach(totals) "
-                      "FROM "));
+    buf_addf(&sql,
+             "SELECT any(service), any(type), any(label_keys), "
+             "any(label_values), header, flags, max(created), "
+             "minIf(time, time != 0), sum(duration), max(period), %s, "
+             "sumForEach(totals), %s FROM ",
+             k->of_sums ? "sum(profiles)" : "count()",
+             k->of_sums ? "sumForEach(changes)" : "emptyArrayInt64()");
     selection_once(k,
-                   "id, service, type, label_keys, label_values, series, "
-                   "header, flags, created, time, duration, period, totals",
-                   " AND cumulative = 0", &sql);
+                   k->of_sums
+                       ? "id, service, type, label_keys, label_values, "
+                         "series, header, flags, created, time, duration, "
+                         "period, totals, profiles, changes"
+                       : "id, service, type, label_keys, label_values, "
+                         "series, header, flags, created, time, duration, "
+                         "period, totals",
+                   k->of_sums ? "" : " AND cumulative = 0", &sql);
     buf_add(&sql, STR(" GROUP BY series, header, flags, "));
     selection_step(k, &sql);
     buf_add(&sql, STR(" FORMAT RowBinary"));
@@ -332,5 +347,5 @@ bool scan_descriptions(struct selection *k, struct error *err)
     if (!k->c->use_sums)
         return describe_rows(k, "", err);
     return sum_descriptions(k, err) &&
-           describe_rows(k, " AND cumulative != 0", err);
+           (k->of_sums || describe_rows(k, " AND cumulative != 0", err));
 }

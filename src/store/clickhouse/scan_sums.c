@@ -23,7 +23,7 @@
 /* One sum that will be handed over. */
 struct plan {
     int64_t step, newest, time, duration, period;
-    uint64_t header, cumulative, profiles, ids, samples, n_labels;
+    uint64_t header, cumulative, rows, ids, profiles, samples, n_labels;
     struct unrow_array totals;
 };
 
@@ -53,21 +53,14 @@ static void write_plan(struct summing *u, struct buf *sql)
     buf_add(sql, STR(" AS step, header, any(cumulative), max(created), "
                      "minIf(time, time != 0), sum(duration), max(period), "
                      "count(), "
-                     "uniqExact(id), sum(samples), max(n_labels), "
+                     "uniqExact(id), sum(n), sum(samples), max(n_labels), "
                      "sumForEach(totals) FROM "));
-    if (u->once) {
-        selection_once(u->k,
-                       "id, header, cumulative, created, time, duration, "
-                       "period, samples, totals, length(labels) AS n_labels",
-                       " AND flags = 0", sql);
-    } else {
-        buf_add(sql,
-                STR("(SELECT id, header, cumulative, created, time, duration, "
-                    "period, samples, totals, length(labels) AS n_labels FROM "
-                    "pprofd_profiles"));
-        selection_where(u->k, sql);
-        buf_add(sql, STR(" AND flags = 0)"));
-    }
+    buf_addf(sql,
+             "(SELECT id, header, cumulative, created, time, duration, period, "
+             "samples, totals, length(labels) AS n_labels, %s AS n FROM %s",
+             u->k->of_sums ? "profiles" : "toUInt64(1)", u->k->table);
+    selection_where(u->k, sql);
+    buf_addf(sql, " AND flags = 0%s)", u->once ? " LIMIT 1 BY id" : "");
     buf_add(sql, STR(" GROUP BY step, header ORDER BY step, header FORMAT "
                      "RowBinary"));
 }
@@ -77,9 +70,10 @@ static bool read_plan(struct wire_reader *r, struct plan *p)
     return unrow_i64(r, &p->step) && unrow_u64(r, &p->header) &&
            unrow_u64(r, &p->cumulative) && unrow_i64(r, &p->newest) &&
            unrow_i64(r, &p->time) && unrow_i64(r, &p->duration) &&
-           unrow_i64(r, &p->period) && unrow_u64(r, &p->profiles) &&
-           unrow_u64(r, &p->ids) && unrow_u64(r, &p->samples) &&
-           unrow_u64(r, &p->n_labels) && unrow_array(r, &p->totals);
+           unrow_i64(r, &p->period) && unrow_u64(r, &p->rows) &&
+           unrow_u64(r, &p->ids) && unrow_u64(r, &p->profiles) &&
+           unrow_u64(r, &p->samples) && unrow_u64(r, &p->n_labels) &&
+           unrow_array(r, &p->totals);
 }
 
 static bool read_plans(struct summing *u)
@@ -92,7 +86,7 @@ static bool read_plans(struct summing *u)
 
         if (!read_plan(&r, &p) || !grow(&u->plans, &u->cap, u->n + 1))
             return false;
-        if (p.profiles != p.ids)
+        if (p.rows != p.ids)
             u->once = true;
         if (p.totals.n > 4) {
             u->has_wide = true;
@@ -134,6 +128,12 @@ static bool has_one_header(const struct summing *u)
     return u->n > 0;
 }
 
+/* Sums have the changes of cumulative values with them. */
+static bool has_changes(const struct summing *u)
+{
+    return u->k->of_sums && u->has_cumulative && u->k->c->with_changes;
+}
+
 /* ARRAY JOIN wants arrays of one length. */
 static void write_sums(struct summing *u, struct buf *sql)
 {
@@ -155,18 +155,26 @@ static void write_sums(struct summing *u, struct buf *sql)
     buf_add(sql, u->has_labels ? STR("l") : STR("toUInt64(0)"));
     for (size_t i = 0; i < u->columns; i++)
         buf_addf(sql, ", sum(a%zu)", i);
+    for (size_t i = 0; has_changes(u) && i < u->columns; i++)
+        buf_addf(sql, ", sum(b%zu)", i);
     buf_add(sql, STR(" FROM "));
     if (u->once)
         selection_once(u->k,
-                       "id, created, header, stacks, labels, v0, v1, v2, v3",
+                       u->k->of_sums
+                           ? "id, created, header, stacks, labels, v0, v1, "
+                             "v2, v3, c0, c1, c2, c3"
+                           : "id, created, header, stacks, labels, v0, v1, "
+                             "v2, v3",
                        conditions, sql);
     else
-        buf_add(sql, STR("pprofd_profiles"));
+        buf_add(sql, str_from(u->k->table));
     buf_add(sql, STR(" ARRAY JOIN stacks AS s"));
     if (u->has_labels)
         buf_add(sql, STR(", arrayResize(labels, length(stacks)) AS l"));
     for (size_t i = 0; i < u->columns; i++)
         buf_addf(sql, ", arrayResize(v%zu, length(stacks)) AS a%zu", i, i);
+    for (size_t i = 0; has_changes(u) && i < u->columns; i++)
+        buf_addf(sql, ", arrayResize(c%zu, length(stacks)) AS b%zu", i, i);
     if (!u->once) {
         selection_where(u->k, sql);
         buf_add(sql, str_from(conditions));
@@ -185,7 +193,7 @@ static void write_sums(struct summing *u, struct buf *sql)
 struct summed_stack {
     int64_t step;
     uint64_t header, stack, labels;
-    int64_t values[4];
+    int64_t values[4], changes[4];
 };
 
 static bool read_stack(const struct summing *u, struct wire_reader *r,
@@ -196,6 +204,9 @@ static bool read_stack(const struct summing *u, struct wire_reader *r,
         return false;
     for (size_t i = 0; i < u->columns; i++)
         if (!unrow_i64(r, &out->values[i]))
+            return false;
+    for (size_t i = 0; has_changes(u) && i < u->columns; i++)
+        if (!unrow_i64(r, &out->changes[i]))
             return false;
     return true;
 }
@@ -223,7 +234,7 @@ static bool is_once_now(struct summing *u, bool *ok, struct error *err)
     struct wire_reader r;
     uint64_t n = 0, ids = 0;
 
-    buf_add(&sql, STR("SELECT count(), uniqExact(id) FROM pprofd_profiles"));
+    buf_addf(&sql, "SELECT count(), uniqExact(id) FROM %s", u->k->table);
     selection_where(u->k, &sql);
     buf_add(&sql, STR(" AND flags = 0 FORMAT RowBinary"));
     *ok = selection_ask(u->k, &sql, &reply, err);
@@ -259,7 +270,7 @@ static bool ask_images(struct summing *u, struct error *err)
     uint64_t image;
     bool ok;
 
-    buf_add(&sql, STR("SELECT image FROM pprofd_profiles"));
+    buf_addf(&sql, "SELECT image FROM %s", u->k->table);
     selection_where(u->k, &sql);
     buf_add(&sql, STR(" AND flags = 0 AND length(totals) <= 4 GROUP BY image "
                       "ORDER BY min(created), image FORMAT RowBinary"));
@@ -273,6 +284,21 @@ static bool ask_images(struct summing *u, struct error *err)
 }
 
 /* --- handing over --------------------------------------------------------- */
+
+/* Changes stand behind the values, one for each cumulative type. */
+static void add_stack(const struct summing *u, const struct plan *p,
+                      const struct summed_stack *row, int64_t *sum)
+{
+    size_t extra = p->totals.n;
+
+    for (size_t i = 0; i < p->totals.n; i++)
+        sum[i] = i64_add(sum[i], row->values[i]);
+    for (size_t i = 0; has_changes(u) && i < p->totals.n; i++)
+        if (p->cumulative >> i & 1) {
+            sum[extra] = i64_add(sum[extra], row->changes[i]);
+            extra++;
+        }
+}
 
 /* The sums of one plan; they come in the order of the plans. */
 static bool take_sums(struct summing *u, const struct plan *p)
@@ -297,8 +323,7 @@ static bool take_sums(struct summing *u, const struct plan *p)
             !loader_number(&u->l, DICT_LABELS, row.labels, &labels) ||
             !(sum = sums_at(&u->sums, node, labels)))
             return false;
-        for (size_t i = 0; i < p->totals.n; i++)
-            sum[i] = i64_add(sum[i], row.values[i]);
+        add_stack(u, p, &row, sum);
     }
     return true;
 }
@@ -368,7 +393,7 @@ static bool hand_plan(struct summing *u, const struct plan *p, bool first,
     sums_release(&u->sums);
     u->sums = (struct sums){.columns = p->totals.n + more};
     ok = take_sums(u, p) &&
-         (!u->has_cumulative ||
+         (!u->has_cumulative || u->k->of_sums ||
           step_changes_add(&u->changes, p->step, p->header, p->cumulative,
                            p->totals.n, &u->sums)) &&
          make_samples(u) && make_meta(u, p);
@@ -406,7 +431,7 @@ static bool run(struct summing *u, struct error *err)
     if (u->n) {
         if (!ask_sums(u, err) || (!want_sums(u) && !scan_damaged(err)) ||
             (c->segment_end && !ask_images(u, err)) ||
-            (u->has_cumulative && c->with_changes &&
+            (u->has_cumulative && c->with_changes && !u->k->of_sums &&
              !step_changes_ask(&u->changes, err)))
             return false;
         if (!loader_run(&u->l, err)) {

@@ -10,12 +10,16 @@
  * Everything is partitioned by day, and records by week, so that what has
  * expired is dropped and not searched for.  `day` is that of the profile, and
  * a record is repeated in every week in which a profile uses it.
+ *
+ * Version 2 added tables and changed none, so tables of version 1 are brought
+ * forward by making what is missing.  Collectors that know only version 1 go
+ * on writing meanwhile.
  */
 #include "store/clickhouse/schema.h"
 
 #include <inttypes.h>
 
-enum { SCHEMA_VERSION = 1, CODECS_SINCE = 2003 };
+enum { SCHEMA_VERSION = 2, CODECS_SINCE = 2003 };
 
 struct dialect {
     bool plain;
@@ -69,55 +73,119 @@ static void end_table(const struct dialect *d, const char *name,
              STR_ARG(d->database), name, sharding);
 }
 
-static void profiles_table(const struct dialect *d)
-{
-    static const struct {
-        const char *name, *type, *codec;
-    } columns[] = {
-        {"day", "Date", ""},
-        {"service", "LowCardinality(String)", ""},
-        {"type", "LowCardinality(String)", ""},
-        {"created", "Int64", "DoubleDelta, ZSTD(1)"},
-        {"id", "FixedString(12)", "ZSTD(1)"},
-        {"series", "UInt64", "ZSTD(1)"},
-        {"label_keys", "Array(String)", "ZSTD(1)"},
-        {"label_values", "Array(String)", "ZSTD(1)"},
-        {"header", "UInt64", "ZSTD(1)"},
-        {"cumulative", "UInt64", "ZSTD(1)"},
-        {"image", "UInt64", "ZSTD(1)"},
-        {"flags", "UInt64", "ZSTD(1)"},
-        {"time", "Int64", "DoubleDelta, ZSTD(1)"},
-        {"duration", "Int64", "ZSTD(1)"},
-        {"period", "Int64", "ZSTD(1)"},
-        {"posted", "UInt64", "ZSTD(1)"},
-        {"samples", "UInt64", "ZSTD(1)"},
-        {"totals", "Array(Int64)", "ZSTD(1)"},
-        {"extras", "String", "ZSTD(1)"},
-        {"extra_refs", "Array(UInt64)", "ZSTD(1)"},
-        {"stacks", "Array(UInt64)", "ZSTD(1)"},
-        {"labels", "Array(UInt64)", "ZSTD(1)"},
-        {"v0", "Array(Int64)", "T64, ZSTD(1)"},
-        {"v1", "Array(Int64)", "T64, ZSTD(1)"},
-        {"v2", "Array(Int64)", "T64, ZSTD(1)"},
-        {"v3", "Array(Int64)", "T64, ZSTD(1)"},
-        {"more", "Array(Int64)", "T64, ZSTD(1)"},
-        {"blob", "String", ""},
-    };
-    size_t n = sizeof(columns) / sizeof(*columns);
+struct column {
+    const char *name, *type, *codec;
+};
 
-    begin_table(d, "pprofd_profiles");
+#define N_COLUMNS(a) (sizeof(a) / sizeof(*(a)))
+
+/* What profiles and their sums have in common. */
+static const struct column described[] = {
+    {"day", "Date", ""},
+    {"service", "LowCardinality(String)", ""},
+    {"type", "LowCardinality(String)", ""},
+    {"created", "Int64", "DoubleDelta, ZSTD(1)"},
+    {"id", "FixedString(12)", "ZSTD(1)"},
+    {"series", "UInt64", "ZSTD(1)"},
+    {"label_keys", "Array(String)", "ZSTD(1)"},
+    {"label_values", "Array(String)", "ZSTD(1)"},
+    {"header", "UInt64", "ZSTD(1)"},
+    {"cumulative", "UInt64", "ZSTD(1)"},
+    {"image", "UInt64", "ZSTD(1)"},
+    {"flags", "UInt64", "ZSTD(1)"},
+    {"time", "Int64", "DoubleDelta, ZSTD(1)"},
+    {"duration", "Int64", "ZSTD(1)"},
+    {"period", "Int64", "ZSTD(1)"},
+    {"posted", "UInt64", "ZSTD(1)"},
+    {"samples", "UInt64", "ZSTD(1)"},
+    {"totals", "Array(Int64)", "ZSTD(1)"},
+};
+
+static const struct column sampled[] = {
+    {"stacks", "Array(UInt64)", "ZSTD(1)"},
+    {"labels", "Array(UInt64)", "ZSTD(1)"},
+    {"v0", "Array(Int64)", "T64, ZSTD(1)"},
+    {"v1", "Array(Int64)", "T64, ZSTD(1)"},
+    {"v2", "Array(Int64)", "T64, ZSTD(1)"},
+    {"v3", "Array(Int64)", "T64, ZSTD(1)"},
+    {"more", "Array(Int64)", "T64, ZSTD(1)"},
+};
+
+static const struct column extras[] = {
+    {"extras", "String", "ZSTD(1)"},
+    {"extra_refs", "Array(UInt64)", "ZSTD(1)"},
+};
+
+/* Which build of a day a sum is from, of how many profiles it is the sum, and
+ * what cumulative types changed by. */
+static const struct column summed[] = {
+    {"level", "UInt8", ""},
+    {"build", "UInt64", "ZSTD(1)"},
+    {"profiles", "UInt64", "ZSTD(1)"},
+    {"changes", "Array(Int64)", "ZSTD(1)"},
+    {"c0", "Array(Int64)", "T64, ZSTD(1)"},
+    {"c1", "Array(Int64)", "T64, ZSTD(1)"},
+    {"c2", "Array(Int64)", "T64, ZSTD(1)"},
+    {"c3", "Array(Int64)", "T64, ZSTD(1)"},
+};
+
+static void columns(const struct dialect *d, const struct column *c, size_t n,
+                    bool is_last)
+{
     for (size_t i = 0; i < n; i++)
-        column(d, columns[i].name, columns[i].type, columns[i].codec,
-               d->plain && i + 1 == n);
+        column(d, c[i].name, c[i].type, c[i].codec, is_last && i + 1 == n);
+}
+
+/* Current servers skip what cannot have a series or a label. */
+static void skip_indexes(const struct dialect *d)
+{
     if (!d->plain)
         buf_add(d->out,
                 STR("    INDEX by_series series TYPE bloom_filter GRANULARITY "
                     "4,\n"
                     "    INDEX by_label label_values TYPE bloom_filter "
                     "GRANULARITY 4\n"));
+}
+
+static void profiles_table(const struct dialect *d)
+{
+    begin_table(d, "pprofd_profiles");
+    columns(d, described, N_COLUMNS(described), false);
+    columns(d, extras, N_COLUMNS(extras), false);
+    columns(d, sampled, N_COLUMNS(sampled), false);
+    column(d, "blob", "String", "", d->plain);
+    skip_indexes(d);
     end_table(d, "pprofd_profiles", "MergeTree",
               "PARTITION BY day ORDER BY (service, type, created)\n"
               "SETTINGS index_granularity = 256",
+              "cityHash64(service)");
+}
+
+/* Since version 2.  `state` is an enum sum_state. */
+static void sums_tables(const struct dialect *d)
+{
+    begin_table(d, "pprofd_sums");
+    columns(d, described, N_COLUMNS(described), false);
+    columns(d, sampled, N_COLUMNS(sampled), false);
+    columns(d, summed, N_COLUMNS(summed), d->plain);
+    skip_indexes(d);
+    end_table(d, "pprofd_sums", "MergeTree",
+              "PARTITION BY (level, day) ORDER BY (service, type, created)\n"
+              "SETTINGS index_granularity = 256",
+              "cityHash64(service)");
+
+    begin_table(d, "pprofd_builds");
+    column(d, "day", "Date", "", false);
+    column(d, "service", "LowCardinality(String)", "", false);
+    column(d, "type", "LowCardinality(String)", "", false);
+    column(d, "build", "UInt64", "", false);
+    column(d, "levels", "UInt8", "", false);
+    column(d, "profiles", "UInt64", "", false);
+    column(d, "state", "UInt8", "", false);
+    column(d, "at", "UInt32", "", true);
+    end_table(d, "pprofd_builds", "MergeTree",
+              "PARTITION BY day ORDER BY (service, type, build)\n"
+              "SETTINGS index_granularity = 1024",
               "cityHash64(service)");
 }
 
@@ -175,6 +243,7 @@ void schema_write(struct str database, struct str cluster, bool plain,
     struct dialect d = {plain, cluster, database, out};
 
     profiles_table(&d);
+    sums_tables(&d);
     other_tables(&d);
     ids_view(&d);
     buf_addf(out,
@@ -234,27 +303,27 @@ static enum store_status make_tables(struct ch_client *c, struct str cluster,
     return status;
 }
 
-static enum store_status check_version(struct ch_client *c, struct buf *reply,
-                                       struct error *err)
+/* The version of the tables that are there. */
+static enum store_status read_version(struct ch_client *c, struct buf *reply,
+                                      uint64_t *version, struct error *err)
 {
     enum store_status status;
-    uint64_t version;
     int code;
 
     status = ask(c, "SELECT max(version) FROM pprofd_schema", false, reply,
                  &code, err);
     if (status != STORE_OK)
         return status;
-    if (!str_to_u64(str_trim(buf_str(reply)), 10, &version) || !version) {
+    if (!str_to_u64(str_trim(buf_str(reply)), 10, version) || !*version) {
         error_set(err, "pprofd_schema is empty: the tables were not made "
                        "completely");
         return STORE_FAILED;
     }
-    if (version > SCHEMA_VERSION) {
+    if (*version > SCHEMA_VERSION) {
         error_set(err,
                   "the tables are of version %" PRIu64
                   ", made by a newer pprofd; this one knows version %d",
-                  version, SCHEMA_VERSION);
+                  *version, SCHEMA_VERSION);
         return STORE_FAILED;
     }
     return STORE_OK;
@@ -288,12 +357,14 @@ static enum store_status prepare(struct ch_client *c, struct str cluster,
     }
     if (status != STORE_OK)
         return status;
-    if (!str_has_prefix(buf_str(reply), STR("1"))) {
-        status = make_tables(c, cluster, version < CODECS_SINCE, err);
-        if (status != STORE_OK)
+    if (str_has_prefix(buf_str(reply), STR("1"))) {
+        uint64_t found = 0;
+
+        status = read_version(c, reply, &found, err);
+        if (status != STORE_OK || found == SCHEMA_VERSION)
             return status;
     }
-    return check_version(c, reply, err);
+    return make_tables(c, cluster, version < CODECS_SINCE, err);
 }
 
 enum store_status schema_prepare(struct ch_client *c, struct str cluster,

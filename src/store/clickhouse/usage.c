@@ -1,5 +1,6 @@
 /*
- * How much of the database each service and type takes.
+ * How much of the database each service and type takes: profiles, then sums,
+ * then names and stacks.
  */
 #include "store/clickhouse/engine.h"
 #include "store/clickhouse/rowbin.h"
@@ -100,6 +101,12 @@ enum store_status ch_usage(struct store *store, store_each_usage *each,
                     "toUInt64(sum(200 + samples * (16 + 8 * length(totals)) + "
                     "length(blob))) FROM pprofd_profiles GROUP BY service, "
                     "type ORDER BY service, type FORMAT RowBinary",
+                    each, arg, &more, err) &&
+        split_table(s, "pprofd_sums",
+                    "SELECT service, type, toUInt64(0), toUInt64(0), "
+                    "toUInt64(sum(200 + length(stacks) * (8 + 8 * "
+                    "length(totals)))) FROM pprofd_sums GROUP BY service, type "
+                    "ORDER BY service, type FORMAT RowBinary",
                     each, arg, &more, err) &&
         split_table(s, "pprofd_records",
                     "SELECT service, '', countIf(kind = 8), countIf(kind = "
