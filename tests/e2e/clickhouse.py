@@ -312,8 +312,8 @@ class StoreTest(support.TestCase):
         return reply.json['body']['id']
 
     def top(self, pprofd, query='cpu{service="api"}', **more):
-        reply = pprofd.get('/api/1/top', query=query, **RANGE,
-                           **{'sample_index': 'samples', **more})
+        reply = pprofd.get('/api/1/top', query=query,
+                           **{**RANGE, 'sample_index': 'samples', **more})
         self.assertEqual(reply.status, 200, reply.text)
         return {row['name']: row['flat'] for row in reply.json['rows']
                 if row['flat']}

@@ -5,14 +5,18 @@ import glob
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 import clickhouse
 import support
 from clickhouse import Load, StoreTest
-from collector import PPROFD, cpu_profile
+from collector import PPROFD, SECOND, cpu_profile
+
+HOUR, DAY = 3600 * SECOND, 86400 * SECOND
 
 
 def cluster_config(ports, replicated, more=''):
@@ -123,6 +127,40 @@ class Shards(StoreTest):
         self.assertGreater(min(counts), 0, counts)
         self.assertEqual(self.top(pprofd, 'cpu{service=~"s.*"}'),
                          {'s%d' % i: 1 for i in range(12)})
+
+    def test_sums_of_expired_days(self):
+        config = self.path('config.yaml')
+        with open(config, 'w') as f:
+            f.write('scrape:\n  self: false\nretention:\n  raw: 0\n')
+        pprofds = [self.collector('--config', config) for _ in range(2)]
+        day = time.time_ns() // DAY * DAY - 3 * DAY
+        for i in range(12):
+            for when in (0, HOUR, DAY - SECOND):
+                self.stored(pprofds[i % 2], cpu_profile(
+                    {'main;s%d' % i: 1, 'main;all': 2}, day + when),
+                    service='s%d' % i)
+        span = {'from': str(day // SECOND), 'to': str((day + DAY) // SECOND)}
+        every = {'all': 72, **{'s%d' % i: 3 for i in range(12)}}
+        ask = lambda pprofd: self.top(pprofd, 'cpu{service=~"s.*"}', **span)
+        self.assertEqual(ask(pprofds[0]), every)
+        with open(config, 'w') as f:
+            f.write('scrape:\n  self: false\nretention:\n  raw: 1d\n')
+        for pprofd in pprofds:
+            pprofd.process.send_signal(signal.SIGHUP)
+        self.wait_for(lambda: self.servers[0].query(
+            'SELECT uniqExact(service) FROM fleet.pprofd_builds WHERE state = '
+            '2') == '12\n')
+        # Both shards have some, and the profiles do not count any more.
+        for server in self.servers:
+            self.assertGreater(int(server.query(
+                'SELECT count() FROM fleet.pprofd_sums_local')), 0)
+            server.query('ALTER TABLE fleet.pprofd_profiles_local DROP '
+                         "PARTITION '%s'" % time.strftime(
+                             '%Y-%m-%d', time.gmtime(day // SECOND)))
+        for pprofd in pprofds:
+            self.assertEqual(ask(pprofd), every)
+            self.assertEqual(self.top(pprofd, 'cpu{service="s7"}', **span),
+                             {'s7': 3, 'all': 6})
 
     @support.needs('nginx')
     def test_one_of_each_is_killed(self):
