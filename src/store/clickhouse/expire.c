@@ -232,7 +232,7 @@ static void add_piece(struct buf *out, const struct piece *p, bool with_day,
 
 /* --- sums ----------------------------------------------------------------- */
 
-/* The last build of a day, and whether somebody has begun one lately. */
+/* The last build of a day, and whether a collector has begun one lately. */
 static void builds_of(const struct expiry *k, uint64_t day, uint64_t *last,
                       bool *is_begun)
 {

@@ -9,21 +9,22 @@
  * of them count.
  *
  * A build has the sums of a day, or of some services and types of it, for all
- * levels that are wanted.  Nobody reads it until its rows in pprofd_builds
- * say that it is made; from then on readers leave out the profiles that it is
+ * levels that are wanted.  Readers ignore it until its rows in pprofd_builds
+ * say that it is made; from then on they leave out the profiles that it is
  * the sum of.  If several builds of a service, type and day are made, the
  * largest number counts: later ones have larger numbers.
  */
 enum sum_state {
-    SUM_BEGUN = 1,  /* somebody is at it; a row for the whole day */
+    SUM_BEGUN = 1,  /* a collector is at it; a row for the whole day */
     SUM_MADE = 2,   /* readers use it; late profiles cause another build */
     SUM_SEALED = 3, /* its profiles will be dropped */
 };
 
-/* A state is acted upon when it is so old: others have seen it by then. */
+/* Collectors act upon a state only when it is this old, so that all of them
+ * have seen it. */
 #define SUM_SETTLE_NS (600 * SECOND)
 
-/* Whoever has begun a build is left alone for so long. */
+/* How long other collectors wait for a build that has begun. */
 #define SUM_BUILD_NS (3600 * SECOND)
 
 /* What one build adds up, more or less, so that it does not take long. */
