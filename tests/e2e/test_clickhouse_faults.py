@@ -122,6 +122,25 @@ class Killed(StoreTest):
         self.assertEqual(set(self.listed(pprofd)), set(ids))
         self.assertEqual(self.top(pprofd), {'t': len(ids)})
 
+    def test_files_of_the_log_are_sent_together(self):
+        """A log that fills in small batches must not empty in small ones."""
+        self.server.kill()
+        pprofd = self.collector('--wal', self.path('wal'))
+        ids = [self.stored(pprofd, cpu_profile({'main;t': 1},
+                                               TIME + i * 1000000))
+               for i in range(100)]
+        self.assertEqual(len(self.log_files()), len(ids))
+        pprofd.kill()
+        self.server.start()
+        proxy = clickhouse.Proxy(self.server)
+        self.addCleanup(proxy.stop)
+        pprofd = self.collector('--wal', self.path('wal'),
+                                url='clickhouse://127.0.0.1:%d/%s' % (
+                                    proxy.port, self.database))
+        self.wait_for_empty_log(pprofd)
+        self.assertEqual(set(self.listed(pprofd)), set(ids))
+        inserts = bytes(proxy.sent).count(b'INSERT%20INTO%20pprofd_profiles')
+        self.assertIn(inserts, range(1, 6))
 
     def log_files(self):
         return sorted(name for name in os.listdir(self.path('wal'))

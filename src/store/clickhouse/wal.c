@@ -5,7 +5,9 @@
  *     lock                     held while a process uses the directory
  *
  * A file (wal_batch.h) gets its name when all of it is on disk, and goes when
- * ClickHouse has it.
+ * ClickHouse has it.  Many files are sent in one insert: as long as there are
+ * files, new batches come behind them, and the log must empty faster than it
+ * grows.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -23,8 +25,11 @@
 #include "base/file.h"
 #include "store/clickhouse/engine.h"
 #include "store/clickhouse/wal_batch.h"
+#include "store/pack.h"
 
 #define PAUSE_NS SECOND
+
+enum { MAX_FILES = 1024 }; /* in one insert */
 
 struct wal_file {
     uint64_t number, bytes, profiles;
@@ -91,12 +96,15 @@ static bool read_file(struct ch_wal *w, const char *name, struct buf *out,
 
 /* --- sending -------------------------------------------------------------- */
 
-static void forget_first(struct ch_wal *w)
+static void forget_first(struct ch_wal *w, size_t n)
 {
     pthread_mutex_lock(&w->lock);
-    w->bytes -= w->files[0].bytes;
-    w->profiles -= w->files[0].profiles;
-    memmove(w->files, w->files + 1, --w->n * sizeof(*w->files));
+    for (size_t i = 0; i < n; i++) {
+        w->bytes -= w->files[i].bytes;
+        w->profiles -= w->files[i].profiles;
+    }
+    w->n -= n;
+    memmove(w->files, w->files + n, w->n * sizeof(*w->files));
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -126,34 +134,120 @@ static bool is_gone(struct ch_wal *w, const char *name)
     return faccessat(w->dir_fd, name, F_OK, 0) != 0 && errno == ENOENT;
 }
 
-static bool send_file(struct ch_store *s, uint64_t number)
+/* Files that one insert takes. */
+struct sending {
+    uint64_t numbers[MAX_FILES];
+    size_t n;
+    struct buf records, rows;
+};
+
+/* The first ones, as many as a batch may have; at least one. */
+static void choose_files(struct ch_store *s, struct sending *t)
+{
+    struct ch_wal *w = s->wal;
+    uint64_t profiles = 0, bytes = 0;
+
+    pthread_mutex_lock(&w->lock);
+    for (size_t i = 0; i < w->n && i < MAX_FILES; i++) {
+        profiles += w->files[i].profiles;
+        bytes += w->files[i].bytes;
+        if (i > 0 &&
+            (profiles > s->ch.batch_profiles || bytes > s->ch.batch_bytes))
+            break;
+        t->numbers[t->n++] = w->files[i].number;
+    }
+    pthread_mutex_unlock(&w->lock);
+}
+
+enum file_state { FILE_ADDED, FILE_DAMAGED, FILE_UNREAD };
+
+static enum file_state add_file(struct ch_wal *w, struct sending *t,
+                                const char *name, struct error *err)
 {
     struct buf bytes = BUF_INIT((size_t)3 << 30);
+    enum file_state state = FILE_UNREAD;
     struct wal_batch b;
-    struct error err;
-    char name[32];
-    bool ok;
 
-    file_name(number, name);
-    ok = read_file(s->wal, name, &bytes, &err);
-    if (ok && !wal_batch_parse(buf_str(&bytes), &b)) {
-        put_aside(s, name);
-        forget_first(s->wal);
-    } else if (ok) {
-        ok = ch_insert(s, b.records, b.rows, &err) == STORE_OK;
-        if (ok) {
-            unlinkat(s->wal->dir_fd, name, 0);
-            forget_first(s->wal);
+    if (read_file(w, name, &bytes, err)) {
+        state =
+            wal_batch_parse(buf_str(&bytes), &b) ? FILE_ADDED : FILE_DAMAGED;
+        if (state == FILE_ADDED) {
+            buf_add(&t->records, b.records);
+            buf_add(&t->rows, b.rows);
         }
     }
-    if (!ok)
-        ch_background_error(s, &err);
-    if (!ok && is_gone(s->wal, name)) {
-        forget_first(s->wal);
-        count_lost(s);
-        ok = true;
-    }
     buf_release(&bytes);
+    return state;
+}
+
+/* Returns true if the first file, which could not be added, is out of the
+ * way. */
+static bool pass_over(struct ch_store *s, const char *name,
+                      enum file_state state, const struct error *err)
+{
+    if (state == FILE_DAMAGED) {
+        put_aside(s, name);
+    } else {
+        ch_background_error(s, err);
+        if (!is_gone(s->wal, name))
+            return false;
+        count_lost(s);
+    }
+    forget_first(s->wal, 1);
+    return true;
+}
+
+/* A file that cannot be added ends the list, unless it is the first. */
+static bool add_files(struct ch_store *s, struct sending *t)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        struct error err = {.text = ""};
+        enum file_state state;
+        char name[32];
+
+        file_name(t->numbers[i], name);
+        state = add_file(s->wal, t, name, &err);
+        if (state == FILE_ADDED)
+            continue;
+        t->n = i;
+        return i > 0 || pass_over(s, name, state, &err);
+    }
+    return true;
+}
+
+static bool insert_files(struct ch_store *s, struct sending *t)
+{
+    enum store_status status;
+    struct error err;
+    char name[32];
+
+    if (buf_ok(&t->records) && buf_ok(&t->rows))
+        status = ch_insert(s, buf_str(&t->records), buf_str(&t->rows), &err);
+    else
+        status = store_no_memory(&err);
+    if (status != STORE_OK) {
+        ch_background_error(s, &err);
+        return false;
+    }
+    for (size_t i = 0; i < t->n; i++) {
+        file_name(t->numbers[i], name);
+        unlinkat(s->wal->dir_fd, name, 0);
+    }
+    forget_first(s->wal, t->n);
+    return true;
+}
+
+static bool send_files(struct ch_store *s)
+{
+    struct sending t = {.n = 0,
+                        .records = BUF_INIT(STORE_BUF_BYTES),
+                        .rows = BUF_INIT(STORE_BUF_BYTES)};
+    bool ok;
+
+    choose_files(s, &t);
+    ok = add_files(s, &t) && (t.n == 0 || insert_files(s, &t));
+    buf_release(&t.records);
+    buf_release(&t.rows);
     return ok;
 }
 
@@ -164,16 +258,14 @@ static void *send_loop(void *arg)
 
     pthread_mutex_lock(&w->lock);
     while (!w->stop) {
-        uint64_t number;
         bool ok;
 
         if (!w->n) {
             pthread_cond_wait(&w->changed, &w->lock);
             continue;
         }
-        number = w->files[0].number;
         pthread_mutex_unlock(&w->lock);
-        ok = send_file(s, number);
+        ok = send_files(s);
         pthread_mutex_lock(&w->lock);
         if (!ok && !w->stop) {
             struct timespec until =
