@@ -119,7 +119,7 @@ class TwoKinds:
     def test_days_expire(self):
         config = self.path('config.yaml')
         self.retain(None, config, '  raw: 0\n')
-        pprofd = self.collector('--config', config)
+        pprofd = self.collector('--config', config, '--scrape-self=false')
         self.stored(pprofd, cpu_profile({'main;old': 1}))
         self.retain(pprofd, config, '  raw: 30d\n')
         for table in ('profiles', 'ids', 'records'):
@@ -128,7 +128,7 @@ class TwoKinds:
     def test_rules_for_services_and_types(self):
         config = self.path('config.yaml')
         self.retain(None, config, '  raw: 0\n')
-        pprofd = self.collector('--config', config)
+        pprofd = self.collector('--config', config, '--scrape-self=false')
         for service in ('api', 'b\'atch'):
             self.stored(pprofd, cpu_profile({'main;old': 1}), service=service)
             self.stored(pprofd, heap_profile({'main;x': (1, 1, 1, 1)}),

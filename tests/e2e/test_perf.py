@@ -25,7 +25,7 @@ __attribute__((noinline)) static void middle(long n) { leaf(n); sink++; }
 __attribute__((noinline)) static void outer(long n) { middle(n); sink++; }
 static void *thread(void *arg)
 {
-    for (int i = 0; i < 300; i++)
+    for (int i = 0; i < 1000; i++)
         outer(200000);
     return arg;
 }
@@ -35,7 +35,7 @@ int main(void)
     pid_t child = fork();
     pthread_create(&t, NULL, thread, NULL);
     int zero = open("/dev/zero", O_RDONLY);
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < 1000; i++) {
         middle(200000);
         for (int k = 0; k < 20; k++)
             sink += read(zero, buffer, sizeof(buffer));
