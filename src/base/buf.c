@@ -8,12 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-char *buf_reserve(struct buf *b, size_t n)
+static __attribute__((noinline)) char *grow(struct buf *b, size_t n)
 {
     size_t need, cap;
     char *data;
 
-    assert(b->len <= b->cap && b->len <= b->max);
     if (b->failed)
         return NULL;
     if (n > b->max || b->len > b->max - n) {
@@ -21,8 +20,6 @@ char *buf_reserve(struct buf *b, size_t n)
         return NULL;
     }
     need = b->len + n;
-    if (b->data && need <= b->cap) /* reserving nothing gives memory, too */
-        return b->data + b->len;
     cap = b->cap ? b->cap : n < 64 ? 64 : n; /* first what is asked for */
     while (cap < need)
         cap += cap / 2;
@@ -34,6 +31,15 @@ char *buf_reserve(struct buf *b, size_t n)
     }
     b->data = data;
     b->cap = cap;
+    return b->data + b->len;
+}
+
+/* Small enough to be inlined below: most bytes come one by one. */
+char *buf_reserve(struct buf *b, size_t n)
+{
+    assert(b->len <= b->cap && b->len <= b->max);
+    if (b->failed || !b->data || n > b->cap - b->len || n > b->max - b->len)
+        return grow(b, n); /* reserving nothing gives memory, too */
     return b->data + b->len;
 }
 
