@@ -59,6 +59,10 @@ class Lockstep(unittest.TestCase):
         # Before it is found its interval is random, but always the same.
         self.check('perf', 1000, 1, 8, periods=(1, 2), how='thread')
 
+    def test_perf_events_of_user_mode(self):
+        # The program's system calls are found by timers.
+        self.check('perf-user', 100, 2, TIMER_POINTS)
+
     def test_timers_at_100_hz_as_near_as_ticks_allow(self):
         self.check('timer', 100, 2, TIMER_POINTS)
 
