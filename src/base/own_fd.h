@@ -6,9 +6,9 @@
 /*
  * File descriptors that a library keeps open in somebody else's process.
  *
- * Daemons close all descriptors when they start, and shells put files at
- * numbers of their choice.  So ours are listed here, and have high numbers:
- * who wraps close() leaves those alone that own_fd_is_kept() knows.
+ * Daemons close all descriptors when they start, and shells open files at
+ * numbers of their choice.  So ours are listed here and have high numbers.  The
+ * wrapper of close() skips those for which own_fd_is_kept() is true.
  *
  *     own_fd_begin();
  *     fd = own_fd_keep(socket(…));        // or own_fd_note()
@@ -18,41 +18,42 @@
  * All of these are async-signal-safe.
  */
 
-/* A descriptor is about to be opened: until it is listed, nobody closes all.
- */
+/* Call it before a descriptor is opened.  Until the descriptor is listed, calls
+ * that close all of them wait. */
 void own_fd_begin(void);
 
-/* Lists it, and gives it a high number; its number from now on.  -1 stays -1,
- * with its errno. */
+/* Moves it to a high number, lists it and returns the new number.  Returns -1
+ * for -1, and keeps errno. */
 int own_fd_keep(int fd);
 
-/* Lists one that is needed for a short time, where it is. */
+/* Lists one that is needed for a short time, without moving it. */
 int own_fd_note(int fd);
 
-/* Closes it; -1: nothing. */
+/* Closes it and takes it off the list.  Does nothing for -1. */
 void own_fd_close(int fd);
 
-/* Takes one off the list that somebody else has closed; returns -1. */
+/* Takes one off the list that the program has closed; returns -1. */
 int own_fd_lose(int fd);
 
-/* Is it listed, by this process?  A forked child that has called
- * own_fds_after_fork() has none. */
+/* Returns true if this process has listed it.  The list is empty in a forked
+ * child that has called own_fds_after_fork(). */
 bool own_fd_is_kept(int fd);
 
-/* The first one that is listed, from `from` on; -1: none. */
+/* The first listed number that is not below `from`, or -1. */
 int own_fd_next(int from);
 
-/* For who closes others: waits until what is being opened is listed, and with
- * `hold` keeps more from being opened until own_fds_release().  Not for long:
- * the one who opens may be the thread that a handler has interrupted. */
+/* For wrappers that close descriptors: waits until those that are being opened
+ * are listed.  With `hold`, no more are opened until own_fds_release().  The
+ * wait is bounded, because a signal handler may have interrupted the thread
+ * that opens one. */
 void own_fds_settle(bool hold);
 void own_fds_release(void);
 
-/* High numbers are used from now on.  Before there are other threads: the
- * kernel makes them wait while it enlarges its table. */
+/* From now on own_fd_keep() uses high numbers.  Call it before other threads
+ * start: they would have to wait while the kernel enlarges its table. */
 void own_fds_reserve(void);
 
-/* In a forked child, when what the parent kept is closed. */
+/* Call it in a forked child after closing the parent's descriptors. */
 void own_fds_after_fork(void);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * close and its relatives, wrapped: daemons close all file descriptors when
- * they start, and ours are none of theirs (base/own_fd.h).  The program is
- * told that they are closed, and samples and requests go on coming.
+ * Wrappers of close and its relatives.  Daemons close all file descriptors when
+ * they start, ours included (base/own_fd.h).  The calls report success but
+ * leave ours open, so that profiles and the endpoint go on.
  *
  * Async-signal-safe.  A child after vfork, or after a fork that nobody
  * profiles, has descriptors of its own and closes what it wants.
@@ -74,8 +74,8 @@ static long close_parts(unsigned first, unsigned last, unsigned flags)
     return rc == 0 && first <= last ? close_part(first, last, flags) : rc;
 }
 
-/* All of a range but our own, which end at exec by themselves.  0, or -errno:
- * what is wrong is wrong at once. */
+/* Closes a range except our own descriptors, which are closed by exec.  Returns
+ * 0 or -errno; wrong arguments fail before anything is closed. */
 static long close_others(unsigned first, unsigned last, unsigned flags)
 {
     long rc;

@@ -1,6 +1,6 @@
 /*
- * Unknown names are only worth a word if they look like a setting: the
- * environment belongs to everybody, and pprof itself has PPROF_ variables.
+ * An unknown name is reported only if it resembles a setting: the environment
+ * is shared by all programs, and pprof itself has PPROF_ variables.
  */
 #include "runtime/hook/settings.h"
 
